@@ -125,7 +125,7 @@ def _manager(case: str) -> Any:
     """The simulation of a registered world under its manager, without a time limit."""
     if case == "maze":
         from interplay.worlds.maze_navigation.config import MazeSettings
-        from interplay.worlds.maze_navigation.world import manager
+        from interplay.worlds.maze_navigation.simulation import manager
 
         return manager(MazeSettings(time_limit=None))
     from interplay.worlds.team_battle.config import VARIANTS, TeamBattleSettings

@@ -60,7 +60,7 @@ class Road:
 
     def rollout(self) -> float:
         """CPU microseconds of a step."""
-        self.shard.set_learning(self.learner.learns)
+        self.shard.collector.set_learning(self.learner.learns)
         parameters = self.learner.inference_parameters()
         began = time.process_time()
         collect([self.shard.collector], parameters, self._update)

@@ -122,9 +122,10 @@ def measure(name: str) -> str:
     world.reset()
     reset = (time.process_time() - start) / world.num_worlds
     resident = "unknown" if held is None or before is None else f"{(held - before) / 2**20:.0f} MiB"
+    snapshot = sum(array.nbytes for array in world.state) // world.num_worlds
     per_world = sum(array.nbytes for array in seen.values()) / world.num_worlds
     return (
-        f"{name:12} {max(found):10,.0f} {statistics.median(found):10,.0f}  {visible:7.1f}  {size(world.state_bytes):>10} "
+        f"{name:12} {max(found):10,.0f} {statistics.median(found):10,.0f}  {visible:7.1f}  {size(snapshot):>10} "
         f"{size(per_world):>10}  {resident:>9}  {1e3 * reset:6.1f} ms"
     )
 

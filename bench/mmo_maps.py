@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from interplay.worlds.mmo.config import MmoSettings
-from interplay.worlds.mmo.maps import Scratch, allocate_scratch, terrain_numbers
-from interplay.worlds.mmo.terrain import make_terrain
+from interplay.worlds.mmo.terrain import Scratch, allocate_scratch, make_terrain, terrain_numbers
 
 
 class Map(NamedTuple):

@@ -13,7 +13,7 @@ import numpy as np
 
 from bench.mmo_maps import generate_map
 from interplay.worlds.mmo.config import MmoSettings
-from interplay.worlds.mmo.maps import allocate_scratch
+from interplay.worlds.mmo.terrain import allocate_scratch
 
 ROUNDS = {62: 200, 100: 200, 283: 50, 800: 15, 1581: 7}
 

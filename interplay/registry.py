@@ -19,14 +19,14 @@ import copy
 import inspect
 import logging
 from collections.abc import Iterable, Mapping
-from functools import cache
 from importlib import metadata
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from interplay.core import targets
 from interplay.core.errors import UserError
-from interplay.core.loading import did_you_mean, is_folder, load
+from interplay.core.loading import is_folder, load
+from interplay.core.registry import Registry, unknown
 from interplay.core.spec import WorldSpec
 from interplay.core.waiting import WAITING, thing_of
 
@@ -60,41 +60,28 @@ _TRAINED = "interplay.verbs.players:load_policy"
 _ENVIRONMENTS = "interplay.connect.parallel_world:ParallelEnvWorld"
 _SIMULATIONS = "interplay.sim.adapt:SimulationWorld"
 _log = logging.getLogger("interplay")
-_registered: dict[str, WorldSpec] = {}
 
 
 def register(spec: WorldSpec) -> None:
-    """Adds a world for this process.
-
-    Raises:
-        UserError: if the id is empty or taken by another spec.
-    """
+    """Adds a world for this process."""
     if not spec.id or not spec.make:
         raise UserError(f"{spec!r}: a world needs an id and a make function; fill in both")
-    known = _specs().get(spec.id)
-    if known is not None and known != spec:
-        raise UserError(f"world id {spec.id!r} is taken by {known.make}; choose another id")
-    _registered[spec.id] = spec
+    _WORLDS.add(spec.id, spec)
 
 
 def list_worlds() -> tuple[WorldSpec, ...]:
     """Every registered world, by id; imports no world."""
-    return tuple(spec for _, spec in sorted(_specs().items()))
+    return tuple(spec for _, spec in sorted(_WORLDS.all().items()))
 
 
 def find_world(world_id: str) -> WorldSpec:
     """The spec of a registered id."""
-    specs = _specs()
-    if world_id in specs:
-        return specs[world_id]
     if world_id.startswith(targets.GIVEN):
         raise UserError(
             f"{world_id}: it was passed as a Python object, which only Python can make again; pass it again, "
             "interplay.Run(folder, world=env), or evaluate(player, world=env)"
         )
-    raise UserError(
-        f"unknown world {world_id!r}; {did_you_mean(world_id, specs, '`interplay worlds` lists all')}"
-    )
+    return _WORLDS.find(world_id)
 
 
 def make_world(
@@ -118,9 +105,6 @@ def make_world(
         first_world: index of the batch's first world among all worlds of `seed`.
         **options: the world's settings, on top of the variant's; those of a group as a mapping or by their names with dots,
             ``**{"obs.history": 2}``.
-
-    Raises:
-        UserError: for an unknown id, or a number or an option that is unknown or out of range.
     """
     for name, value in (("num_worlds", num_worlds), ("threads", threads)):
         if isinstance(value, bool) or not isinstance(value, Integral):
@@ -140,7 +124,7 @@ def training_settings(world_id: str) -> dict[str, Any]:
 
 def options_of(world_id: str) -> tuple[str, ...]:
     """Names of a world's options; empty for an unknown id and for the name of a program, which is not imported."""
-    spec = _specs().get(world_id)
+    spec = _WORLDS.all().get(world_id)
     return tuple(load(spec.settings).model_fields) if spec is not None and spec.settings else ()
 
 
@@ -162,10 +146,6 @@ def make_policy(world_id: str | World, name: str) -> Policy:
     Args:
         world_id: of the world, or the world itself.
         name: of a policy; or a run folder, a checkpoint's, or RUN@PLAYER of a league.
-
-    Raises:
-        UserError: for an unknown name, naming the near miss, something that makes no policy, or a run without a sound
-            checkpoint.
     """
     world_id = world_id if isinstance(world_id, str) else world_id.id
     if is_folder(name):
@@ -188,17 +168,9 @@ def make_policy(world_id: str | World, name: str) -> Policy:
             )
         own: Policy = make()
         return own
-    known = list_policies(world_id)
-    raise UserError(
-        f"{world_id}: unknown policy {name!r}; {did_you_mean(name, known, 'known: ' + ', '.join(known))}"
-    )
+    raise UserError(f"{world_id}: {unknown('policy', name, list_policies(world_id))}")
 
 
-def _specs() -> dict[str, WorldSpec]:
-    return {**_installed(), **_registered}
-
-
-@cache
 def _installed() -> Mapping[str, WorldSpec]:
     """Built-in worlds and those of entry points; the first to name an id keeps it."""
     found: dict[str, WorldSpec] = {}
@@ -230,6 +202,9 @@ def _add(found: dict[str, WorldSpec], source: str, specs: Iterable[WorldSpec]) -
             found[spec.id] = spec
 
 
+_WORLDS = Registry("world", _installed, "`interplay worlds` lists all")
+
+
 def _settings(spec: WorldSpec, options: Mapping[str, Any]) -> Any:
     if not spec.settings:
         if options:
@@ -253,14 +228,16 @@ def _make_from_path(path: str, batch: Mapping[str, int], options: Mapping[str, A
         return _make_from_spec(make, path, batch, options)
     kind = targets.kind_made(make)
     if kind not in (targets.WORLD, targets.SIMULATION, targets.ENVIRONMENT):
-        raise UserError(f"{path!r}: {_refusal(make)}")
+        raise UserError(
+            f"{path!r}: no world; name a class of World, PettingZoo or Gymnasium, or a function with a return annotation: "
+            "-> World, -> SimulationManager or -> ParallelEnv"
+        )
     parameters = inspect.signature(make).parameters
     rest = dict(options)
     processes = 0 if kind == targets.WORLD else rest.pop("processes", 0)
     if not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         for name in rest.keys() - parameters.keys():
-            near = did_you_mean(name, parameters, "its options: " + (", ".join(parameters) or "none"))
-            raise UserError(f"{path}: unknown option {name!r}; {near}")
+            raise UserError(f"{path}: {unknown('option', name, parameters)}")
     if kind == targets.WORLD:
         return _make_own(make, path, batch, options)
     if kind == targets.SIMULATION and not processes:
@@ -283,18 +260,6 @@ def _special(manager: Any, batch: Mapping[str, int]) -> World | None:
         if found is None:
             manager.close()
     return found
-
-
-def _refusal(make: Any) -> str:
-    if isinstance(make, type):
-        return (
-            "the class is no world; name a subclass of World, or of PettingZoo's or Gymnasium's environments"
-        )
-    if inspect.isroutine(make):
-        return (
-            "the function has no return annotation; add one: -> World, -> SimulationManager or -> ParallelEnv"
-        )
-    return f"a {type(make).__name__} is no world; name a class, or a function with a return annotation"
 
 
 def _make_from_spec(

@@ -37,9 +37,6 @@ def world_laws(
     Returns:
         The test; give it a name that begins with ``test_``.
 
-    Raises:
-        UserError: in each test, for an unknown law in `ignore`, or steps or num_worlds below 1.
-
     Example:
         >>> test_survival = world_laws("survival/1v1-heals-low", steps=100)
     """

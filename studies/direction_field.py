@@ -7,8 +7,8 @@ import numpy as np
 from interplay.core.policy import Policy
 from interplay.worlds.navigation.config import CELLS, NAVIGATOR
 from interplay.worlds.navigation.proxy import TARGET, WALL, Cell, proxy_map
+from interplay.worlds.navigation.proxy_simulation import proxy_manager
 from interplay.worlds.navigation.settings import ProxySettings
-from interplay.worlds.navigation.world import proxy_manager
 
 
 def direction_field(policy: Policy, settings: ProxySettings, draws: int = 64, seed: int = 0) -> np.ndarray:

@@ -60,7 +60,6 @@ ALLOWED = {
         "core/replay/writer.py",
         "open",
     ): "the file that `replacing` gives, or one that grows and was made by `write_file`",
-    ("core/settings_reading.py", "read_bytes"): "through the reader",
     ("core/trust.py", "os.open"): "one line is appended to the user's own list",
     ("core/trust.py", "read_bytes"): "the user's own list",
     ("core/kernel_cache.py", "read_bytes"): "compiled kernels in the user's own cache, with a checksum",

@@ -51,7 +51,7 @@ PLAIN = WorldSpec("toy/plain", "A line without options.", "tests.test_registry:m
 @pytest.fixture
 def toys(monkeypatch):
     """The registry with two toys, left as it was."""
-    monkeypatch.setattr(registry, "_registered", {})
+    monkeypatch.setattr(registry._WORLDS, "added", {})
     interplay.register(LINE)
     interplay.register(PLAIN)
 
@@ -63,11 +63,11 @@ def entry_points(monkeypatch):
     def declare(**values):
         found = [EntryPoint(name, value, registry.ENTRY_POINTS) for name, value in values.items()]
         monkeypatch.setattr(registry.metadata, "entry_points", lambda group: found)
-        registry._installed.cache_clear()
+        vars(registry._WORLDS).pop("installed", None)
 
     yield declare
     monkeypatch.undo()
-    registry._installed.cache_clear()
+    vars(registry._WORLDS).pop("installed", None)
 
 
 def test_the_eight_survival_variants_are_listed_in_order():
@@ -128,10 +128,10 @@ def test_a_part_of_a_batch_has_the_worlds_of_the_whole():
             lambda: interplay.make_policy("toy/line", "walkr"),
             "unknown policy 'walkr'; did you mean 'walker'?",
         ),
-        (lambda: interplay.make_policy("toy/plain", "x"), "known: random"),
+        (lambda: interplay.make_policy("toy/plain", "x"), "there are random"),
         (lambda: interplay.make_world("tests.connect.toys:Lin"), "did you mean 'Line'?"),
         (lambda: interplay.make_world("tests.connect.toys:Line", agentz=2), "did you mean 'agents'?"),
-        (lambda: interplay.make_world("tests.connect.toys:EDGE"), "a int is no world"),
+        (lambda: interplay.make_world("tests.connect.toys:EDGE"), ": no world"),
         (lambda: interplay.make_world("tests.no_such:Line"), "no module named 'tests.no_such'"),
         (lambda: interplay.make_world(":Line"), "not of the form module:name"),
         (lambda: interplay.register(LINE._replace(make="other:make")), "'toy/line' is taken"),
@@ -248,7 +248,7 @@ def test_a_file_is_named_as_a_module(name, meant):
 def test_a_module_that_ends_the_program_is_one_line(tmp_path, monkeypatch):
     (tmp_path / "ends_it.py").write_text("import sys\nsys.exit(0)\n")
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(UserError, match=r"ends_it ended the program while it was imported"):
+    with pytest.raises(UserError, match=r"SystemExit while .*ends_it was imported"):
         registry.make_world("ends_it:Tag")
 
 

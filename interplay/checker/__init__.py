@@ -53,9 +53,6 @@ def check_world(
     Returns:
         The report; ``report.ok`` is True if every law holds.
 
-    Raises:
-        UserError: for an unknown law in `ignore`, or steps or num_worlds below 1.
-
     Example:
         >>> from interplay.checker import LAWS
         >>> "determinism" in LAWS

@@ -4,7 +4,7 @@ The four verbs of an experiment are functions of its dictionary, too::
 
     from interplay.cli import analyze, debug, train, visualize
 
-so their files are called otherwise: `training`, `debugging`, `visualizing`, `analyzing`.
+so their files are called otherwise: `training`, `experiments`, `analyzing`.
 """
 
 from __future__ import annotations

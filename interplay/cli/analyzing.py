@@ -2,70 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
-import typer
+from interplay.cli.declared import declared
+from interplay.core.errors import UserError
+from interplay.core.loading import load
 
-from interplay.cli.options import Trust, named_path
 
-EXAMPLE = (
-    "interplay analyze ~/interplay_results/MultiCorridor_2025-03-01_09-05 my_analysis.py\n"
-    "interplay analyze runs/first --overlay values --overlay dependence --out pictures\n"
-    "interplay analyze runs/small --beside runs/large --overlay blows --out pictures\n"
-    "interplay analyze forager --world mmo/forage --overlay coverage --ticks 2000 --out pictures npop=4"
+@declared(
+    short={"checkpoint": "-c"}, run="RUN|POLICY", words="[SCRIPT.py | OPTION=VALUE...]", beside="RUN|POLICY"
 )
-
-
 def analyze(
-    run: Annotated[
-        str, typer.Argument(metavar="RUN|POLICY", help="A run folder; for overlays also a scripted policy.")
-    ],
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[SCRIPT.py | OPTION=VALUE...]",
-            help="A Python file with run(sim, trainer), or with --overlay options of the world.",
-        ),
-    ] = None,
-    checkpoint: Annotated[
-        int | None, typer.Option("-c", "--checkpoint", help="Number of a checkpoint.  [default: the last]")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Of simulation and policies.", min=0)] = None,
-    overlay: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="mmo: values, exploration, dependence, combat, blows, niches, lives, coverage; survival: strikes, items, deaths, zone; "
-            "or module:name. Repeat for more."
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(parser=named_path, metavar="PATH", help="Folder for an overlay's .npz, .json and .png."),
-    ] = None,
-    world: Annotated[str, typer.Option(help="The overlays' world; a run brings its own.")] = "",
-    population: Annotated[int | None, typer.Option(help="Look at this one only.", min=0)] = None,
-    ticks: Annotated[int, typer.Option(help="Ticks to record.", min=1)] = 1_000,
-    burn_in: Annotated[int, typer.Option(help="Ticks played before.", min=0)] = 0,
-    num_worlds: Annotated[int, typer.Option(help="Worlds side by side, on one map.", min=1)] = 1,
-    world_seed: Annotated[int | None, typer.Option(help="Of the map.", min=0)] = None,
-    beside: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="RUN|POLICY",
-            help="Another one in the overlays' pictures, in its own world; repeat for more.",
-        ),
-    ] = None,
-    trust: Trust = False,
+    run: str,
+    words: Sequence[str] = (),
+    *,
+    checkpoint: int | None = None,
+    seed: int | None = None,
+    overlay: Sequence[str] = (),
+    out: Path | None = None,
+    world: str = "",
+    population: int | None = None,
+    ticks: int = 1_000,
+    burn_in: int = 0,
+    num_worlds: int = 1,
+    world_seed: int | None = None,
+    beside: Sequence[str] = (),
+    trust: bool = False,
 ) -> None:
-    """Calls a script's run(sim, trainer) with the trained policies, or measures a world in play (--overlay)."""
+    """Calls a script's run(sim, trainer) with the trained policies, or measures a world in play (--overlay).
+
+    Args:
+        run: a run folder; for overlays also a scripted policy.
+        words: a Python file with run(sim, trainer), or with --overlay options of the world.
+        checkpoint: number of a checkpoint. None: the last.
+        seed: of simulation and policies.
+        overlay: of mmo: values, exploration, dependence, combat, blows, niches, lives, coverage; of survival: strikes, items, deaths, zone; or
+            module:name.
+        out: folder for an overlay's .npz, .json and .png.
+        world: the overlays' world; a run brings its own.
+        population: look at this one only.
+        ticks: ticks to record.
+        burn_in: ticks played before.
+        num_worlds: worlds side by side, on one map.
+        world_seed: of the map.
+        beside: another one in the overlays' pictures, in its own world.
+
+    Example:
+        interplay analyze ~/interplay_results/MultiCorridor_2025-03-01_09-05 my_analysis.py
+        interplay analyze runs/first --overlay values --overlay dependence --out pictures
+        interplay analyze runs/small --beside runs/large --overlay blows --out pictures
+        interplay analyze forager --world mmo/forage --overlay coverage --ticks 2000 --out pictures npop=4
+    """
     if overlay:
         from interplay.cli.overlays import analyse_overlays
 
         analyse_overlays(
             _player(run, checkpoint),
             overlay,
-            words or [],
+            words,
             out,
             world=world,
             population=population,
@@ -74,15 +69,12 @@ def analyze(
             num_worlds=num_worlds,
             seed=seed or 0,
             world_seed=world_seed,
-            beside=beside or [],
+            beside=beside,
             trust=trust,
         )
         return
     if beside:
-        from interplay.core.errors import UserError
-
         raise UserError(f"--beside {beside[0]}: only overlays stand beside each other; add --overlay NAME")
-    from interplay.core.loading import load
 
     command = load("interplay.experiment.commands:analyze")
     command(Path(run), _script(words), trust, checkpoint=checkpoint, seed=seed)
@@ -92,7 +84,6 @@ def _player(run: str, checkpoint: int | None) -> str:
     """The run, or one of its checkpoints."""
     if checkpoint is None:
         return run
-    from interplay.core.errors import UserError
     from interplay.train.run.checkpoint import checkpoint_path, list_checkpoints
 
     path = checkpoint_path(run, checkpoint)
@@ -102,9 +93,7 @@ def _player(run: str, checkpoint: int | None) -> str:
     return str(path)
 
 
-def _script(words: list[str] | None) -> str:
-    from interplay.core.errors import UserError
-
+def _script(words: Sequence[str]) -> str:
     if not words or len(words) > 1:
         given = " ".join(words) if words else "nothing"
         raise UserError(

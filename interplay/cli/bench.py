@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import json as json_text
+from collections.abc import Sequence
 from functools import partial
 from typing import Annotated
 
 import typer
 
-EXAMPLE = "interplay bench survival/1v1-heals-low --num-worlds 256 --json"
+from interplay.cli.declared import declared
 
 
+@declared(worlds="WORLD...")
 def bench(
-    worlds: Annotated[
-        list[str],
-        typer.Argument(metavar="WORLD...", help="Worlds' ids, or module:Class; a=3 sets an option."),
-    ],
-    num_worlds: Annotated[int, typer.Option(help="Different worlds in the batch.", min=1)] = 256,
-    threads: Annotated[
-        int, typer.Option(help="Compute threads; the process keeps to as many cores.", min=1)
-    ] = 1,
+    worlds: Sequence[str],
+    *,
+    num_worlds: int = 256,
+    threads: int = 1,
     seconds: Annotated[float, typer.Option(help="Measured time per world.", min=0.1)] = 5.0,
-    json: Annotated[bool, typer.Option("--json", help="Print a JSON list instead of a table.")] = False,
+    json: bool = False,
 ) -> None:
     """Measures steps per second under random actions, observations, rewards, metrics and resets included.
 
@@ -29,6 +27,14 @@ def bench(
     inside the measured time where the world masks choices; where an illegal choice does nothing, as in mmo, from all
     choices beforehand. compile_s is the time from making the batch to the end of its first step: compilation at first
     use, loading the compiled kernels afterwards.
+
+    Args:
+        worlds: worlds' ids, or module:Class; a=3 sets an option.
+        num_worlds: different worlds in the batch.
+        threads: compute threads; the process keeps to as many cores.
+
+    Example:
+        interplay bench survival/1v1-heals-low --num-worlds 256 --json
     """
     from interplay.cli.measure import measure, pin
     from interplay.cli.options import split_options

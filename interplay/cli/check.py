@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import Any
 
 import typer
 
-EXAMPLE = "interplay check survival/1v1-heals-low\ninterplay check mypackage.worlds:Ponds"
+from interplay.cli.declared import declared
 
 
-def check(
-    world: Annotated[str, typer.Argument(help="A world's id, or module:Class of a world of your own.")],
-    options: Annotated[
-        list[str] | None, typer.Argument(metavar="[OPTION=VALUE]...", help="Options of the world.")
-    ] = None,
-    steps: Annotated[int, typer.Option(help="Steps of each of the checker's games.", min=1)] = 300,
-    seed: Annotated[int, typer.Option(help="Of the worlds and of the random players.", min=0)] = 0,
-) -> None:
-    """Plays a world at random and reports every law it breaks, each with the cure."""
+@declared(options="[OPTION=VALUE]...")
+def check(world: str, options: Mapping[str, Any] | None = None, *, steps: int = 300, seed: int = 0) -> None:
+    """Plays a world at random and reports every law it breaks, each with the cure.
+
+    Args:
+        world: a world's id, or module:Class of a world of your own.
+        options: options of the world.
+        steps: steps of each of the checker's games.
+        seed: of the worlds and of the random players.
+
+    Example:
+        interplay check survival/1v1-heals-low
+        interplay check mypackage.worlds:Ponds
+    """
     from interplay.checker import check_world
-    from interplay.core.settings import parse_overrides
     from interplay.registry import make_world
     from interplay.verbs.opening import open_world
 
-    given = parse_overrides(options or [])
+    given = options or {}
 
     def make(num_worlds: int, seed: int) -> Any:
         return make_world(world, num_worlds=num_worlds, seed=seed, **given)

@@ -3,51 +3,39 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from interplay.cli.options import FigureSize, FontSize, Title, named_path
-
-EXAMPLE = (
-    "interplay compare sweeps/rates --metric episode_return --out rates.png\n"
-    "interplay compare runs/a-0 runs/a-1 runs/b-0 runs/b-1"
-)
+from interplay.cli.declared import declared
+from interplay.core.errors import UserError
 
 
+@declared()
 def compare(
-    runs: Annotated[list[Path], typer.Argument(help="Run folders, or folders of runs such as a sweep's.")],
-    metric: Annotated[
-        str | None,
-        typer.Option(
-            help="A column of metrics.jsonl.  [default: rating, won, return or life, the first there is]"
-        ),
-    ] = None,
-    label: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KEY=TEXT",
-            help="TEXT instead of a group's label; KEY is the label, or one of the group's runs. May be repeated.",
-        ),
-    ] = None,
-    out: Annotated[
-        Path,
-        typer.Option(
-            parser=named_path,
-            metavar="PATH",
-            help="The picture, .png, .pdf or .svg; tables lie beside it, .table.md, .table.tex and .table.csv.",
-        ),
-    ] = Path("comparison.png"),
-    size: FigureSize = "",
-    font_size: FontSize = None,
-    title: Title = "",
+    runs: Sequence[Path],
+    *,
+    metric: str | None = None,
+    label: Sequence[str] = (),
+    out: Path = Path("comparison.png"),
+    size: str = "",
+    font_size: float | None = None,
+    title: str = "",
 ) -> None:
     """Compares runs, those that differ in their seed alone as one group: curves, final scores, intervals over seeds.
 
     Other groups are compared with the first run's.
+
+    Args:
+        runs: run folders, or folders of runs such as a sweep's.
+        metric: a column of metrics.jsonl. None: rating, won, return or life, the first there is.
+        out: the picture, .png, .pdf or .svg; tables lie beside it, .table.md, .table.tex and .table.csv.
+
+    Example:
+        interplay compare sweeps/rates --metric episode_return --out rates.png
+        interplay compare runs/a-0 runs/a-1 runs/b-0 runs/b-1
     """
-    from interplay.core.errors import UserError
     from interplay.core.files import os_errors_as_user_errors, replace_file
     from interplay.view import comparison
     from interplay.view.comparison_picture import plot_comparison
@@ -60,7 +48,7 @@ def compare(
     for ending, begins in comparison.BEGINS.items():
         if not _may_write(path := out.with_suffix(ending), begins):
             raise UserError(f"{path} is no table of this command; move it away, or give --out another name")
-    found = comparison.compare(runs, metric, read_labels(label or []))
+    found = comparison.compare(runs, metric, read_labels(label))
     text = comparison.markdown(found)
     written = (text, comparison.latex(found), comparison.scores_csv(found))
     tables = {

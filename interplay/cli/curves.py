@@ -2,60 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from interplay.cli.options import FigureSize, FontSize, Title, named_path
-
-EXAMPLE = (
-    "interplay curves runs/first runs/second --out curves.png\n"
-    "interplay curves sweeps/rates --column kills --by team --against slot_steps"
-)
+from interplay.cli.declared import declared
 
 
+@declared(against="agent_steps|slot_steps|time", by="agent|team")
 def curves(
-    runs: Annotated[
-        list[Path],
-        typer.Argument(help="Run folders, or folders of runs; runs that differ in their seed are one curve."),
-    ],
-    column: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A column of metrics.jsonl, may be repeated.  [default: episode length and return, won, life, rating]"
-        ),
-    ] = None,
-    against: Annotated[
-        str,
-        typer.Option(
-            metavar="agent_steps|slot_steps|time",
-            help="What curves are drawn against.  [default: what the published curve counts, or agent_steps]",
-        ),
-    ] = "",
-    by: Annotated[str, typer.Option(metavar="agent|team", help="A curve for each agent, or each team.")] = "",
-    label: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KEY=TEXT",
-            help="TEXT instead of a group's label; KEY is the label, or one of the group's runs. May be repeated.",
-        ),
-    ] = None,
-    out: Annotated[
-        Path,
-        typer.Option(parser=named_path, metavar="PATH", help="The picture to write, .png, .pdf or .svg."),
-    ] = Path("curves.png"),
-    size: FigureSize = "",
-    font_size: FontSize = None,
-    title: Title = "",
+    runs: Sequence[Path],
+    *,
+    column: Sequence[str] = (),
+    against: str = "",
+    by: str = "",
+    label: Sequence[str] = (),
+    out: Path = Path("curves.png"),
+    size: str = "",
+    font_size: float | None = None,
+    title: str = "",
 ) -> None:
-    """Draws what runs have learned, from their metrics.jsonl."""
+    """Draws what runs have learned, from their metrics.jsonl.
+
+    Args:
+        runs: run folders, or folders of runs; runs that differ in their seed are one curve.
+        column: a column of metrics.jsonl. None: episode length and return, won, life, rating.
+        against: what curves are drawn against. None: what the published curve counts, or agent_steps.
+        by: a curve for each agent, or each team.
+        out: the picture to write, .png, .pdf or .svg.
+
+    Example:
+        interplay curves runs/first runs/second --out curves.png
+        interplay curves sweeps/rates --column kills --by team --against slot_steps
+    """
     from interplay.view.curves import plot_runs
     from interplay.view.figures import figure_look
     from interplay.view.run_groups import read_labels
     from interplay.view.run_table import find_runs
 
-    look, labels = figure_look(size, font_size, title), read_labels(label or [])
+    look, labels = figure_look(size, font_size, title), read_labels(label)
     found = find_runs(runs, lenient=True)
-    picture = plot_runs(found, out, columns=column, against=against, by=by, labels=labels, look=look)
+    picture = plot_runs(found, out, columns=column or None, against=against, by=by, labels=labels, look=look)
     typer.echo(f"written: {picture}")

@@ -1,12 +1,13 @@
-"""Options of a verb that are the arguments of a Python function: its signature and its docstring declare them once."""
+"""Verbs as plain functions: a signature and its docstring declare arguments, options, help and examples once."""
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
 
 import typer
@@ -48,6 +49,7 @@ def _numbers(words: str) -> tuple[int, ...]:
         raise typer.BadParameter(f"{words!r} is no list of whole numbers; write for example 16,32") from None
 
 
+_LIST = _Kind(list[str] | None, read=lambda words: words or ())
 KINDS = {
     "bool": _Kind(bool),
     "str": _Kind(str),
@@ -58,15 +60,42 @@ KINDS = {
     "str | Group | None": _Kind(str | None),
     "int | None": _Kind(int | None, "INTEGER", whole_number),
     "float | None": _Kind(float | None),
-    "str | Path | Policy | Run": _Kind(str, "RUN|POLICY"),
-    "Sequence[str | Path]": _Kind(list[str] | None, "RUN|POLICY", read=lambda words: words or ()),
-    "Sequence[str]": _Kind(list[str] | None, "SIDE=RUN|POLICY", read=lambda words: words or ()),
+    "str | Path | Policy | RunFolder": _Kind(str, "RUN|POLICY"),
+    "Sequence[str | Path]": _LIST,
+    "Sequence[str]": _LIST,
+    "Sequence[Path]": _Kind(list[Path]),
     "Sequence[int]": _Kind(str, "N,N,...", _numbers),
     "Mapping[str, Any] | None": _Kind(list[str] | None, "KEY=VALUE", read=_pairs),
     "int | tuple[int, int] | None": _Kind(str, "SIDE|WIDTHxHEIGHT", read=read_size),
     "int | tuple[float, float] | None": _Kind(str, "AGENT|X,Y", read=read_focus),
+    "Path": _Kind(Path, "PATH", named_path),
     "str | Path": _Kind(Path, "PATH", named_path),
+    "Path | None": _Kind(Path | None, "PATH", named_path),
     "str | Path | None": _Kind(Path | None, "PATH", named_path),
+}
+# Argument -> how its value is shown, in every verb that has it.
+METAVARS = {
+    "device": "cpu|gpu|gpu:N|auto",
+    "font_size": "POINTS",
+    "label": "KEY=TEXT",
+    "players": "RUN|POLICY",
+    "precision": "float32|tf32|bfloat16",
+    "roles": "SIDE=RUN|POLICY",
+    "run": "RUN",
+    "size": "WIDTH[xHEIGHT]",
+}
+# Of every verb that has them.
+HELP = {
+    "compress": "Deflate what worlds in play send, for a slow line to another machine.",
+    "font_size": "Of the labels of axes.  [default: 9]",
+    "host": "Of the address; that under which this machine is reached lets other machines in.",
+    "json": "Print JSON instead of tables.",
+    "no_browser": "Print the address and open nothing.",
+    "option": "An option of the world.",
+    "label": "TEXT instead of a group's label; KEY is the label, or one of the group's runs.",
+    "size": "Inches, e.g. 5.5 or 5.5x3; a width may be column (3.25) or page (6.75).  [default: as the panels need]",
+    "title": "Above the panels.",
+    "trust": "Run the programs (module:name) that a run or file from elsewhere names; it is remembered, so once for each.",
 }
 
 
@@ -74,71 +103,82 @@ def declared(
     *functions: Callable[..., Any],
     arguments: tuple[str, ...] = (),
     without: tuple[str, ...] = (),
+    short: Mapping[str, str] = MappingProxyType({}),
     **metavars: str,
-) -> Callable[..., Any]:
-    """Gives a verb the arguments of the first function, beside its own; it is called with the values that the function takes.
+) -> Callable[[Callable[..., None]], Any]:
+    """Declares a verb by its signature and docstring, and by those of the functions that it calls.
 
-    A verb without ``**`` gets only those that it names.
+    Positional parameters of the verb are typed without dashes, keyword-only ones are options. The section ``Example:`` of its docstring
+    becomes its attribute ``example``. A verb without ``**`` gets only those arguments of the function that it names.
 
     Args:
-        functions: the first declares the arguments; the docstrings of all explain them.
-        arguments: arguments that are typed without dashes, in this order.
-        without: arguments that are left out.
+        functions: the first declares further arguments; the docstrings of all explain them.
+        arguments: arguments of the function that are typed without dashes, in this order.
+        without: arguments of the function that are left out.
+        short: option -> a letter for it, e.g. ``-n``.
         metavars: argument -> how its value is shown in the help.
     """
-    help_ = {name: text for function in reversed(functions) for name, text in _help_of(function).items()}
-    found = inspect.signature(functions[0]).parameters.values()
-    every = [one for one in found if one.name not in without and one.kind is not one.VAR_KEYWORD]
+    shared = inspect.signature(functions[0]).parameters.values() if functions else ()
+    every = [one for one in shared if one.name not in without and one.kind is not one.VAR_KEYWORD]
     every.sort(key=lambda one: [*arguments, one.name].index(one.name))
 
-    def decorate(verb: Callable[..., None]) -> Callable[..., None]:
-        added = inspect.signature(verb).parameters
-        takes_all = any(one.kind is one.VAR_KEYWORD for one in added.values())
-        own = [one for one in every if takes_all or one.name in added]
+    def decorate(verb: Callable[..., None]) -> Any:
+        own = inspect.signature(verb).parameters
+        takes_all = any(one.kind is one.VAR_KEYWORD for one in own.values())
+        found = {one.name: one for one in every if takes_all or one.name in own}
+        typed = {*arguments}
+        for one in own.values():
+            if one.name not in found and one.kind is not one.VAR_KEYWORD:
+                found[one.name] = one
+                typed |= {one.name} if one.kind is one.POSITIONAL_OR_KEYWORD else set()
+        help_ = dict(HELP)
+        for function in (*reversed(functions), verb):
+            help_ |= _help_of(function)
 
         @wraps(verb)
         def called(**given: Any) -> None:
-            for one in own:
-                given[one.name] = KINDS[one.annotation].read(given[one.name])
-            verb(**given)
+            read = {
+                name: KINDS[one.annotation].read for name, one in found.items() if one.annotation in KINDS
+            }
+            verb(**{name: read[name](value) if name in read else value for name, value in given.items()})
 
-        given_names = {one.name for one in own}
-        parameters = [
-            _option(one, help_.get(one.name, ""), metavars.get(one.name), one.name in arguments)
-            for one in own
-        ]
-        types = inspect.get_annotations(verb, eval_str=True)
-        parameters += [
-            one.replace(kind=one.KEYWORD_ONLY, annotation=types[one.name])
-            for one in added.values()
-            if one.kind is not one.VAR_KEYWORD and one.name not in given_names
-        ]
+        parameters = []
+        for name, one in found.items():
+            if one.annotation in KINDS:
+                metavar = metavars.get(name, METAVARS.get(name))
+                one = _option(one, help_.get(name, ""), metavar, name in typed, short.get(name))
+            else:  # typer's own declaration
+                types = inspect.get_annotations(verb, eval_str=True)
+                one = one.replace(kind=one.KEYWORD_ONLY, annotation=types[name])
+            parameters.append(one)
         called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         called.__annotations__ = {one.name: one.annotation for one in parameters}
+        text, _, example = inspect.cleandoc(verb.__doc__ or "").partition("\n\nExample:\n")
+        called.__doc__ = text.partition("\n\nArgs:\n")[0]
+        called.example = inspect.cleandoc(example)  # type: ignore[attr-defined]
         return called
 
     return decorate
 
 
 def _option(
-    one: inspect.Parameter, text: str, metavar: str | None = None, argument: bool = False
+    one: inspect.Parameter, text: str, metavar: str | None, argument: bool, short: str | None
 ) -> inspect.Parameter:
     """An argument of a function as typer declares it, as an option or an argument of the verb."""
     kind, default, name = KINDS[one.annotation], one.default, one.name.replace("_", "-")
+    flags = [f"--{name}", *([short] if short else [])]
     if kind.type is bool:
-        words, flag = (
-            (f"Do not {text[:1].lower()}{text[1:]}", f" /--no-{name}") if default else (text, f"--{name}")
-        )
-        info = typer.Option(flag, help=words, show_default=False)
+        flag = f"--{name}/--no-{name}" if default else f"--{name}"
+        info = typer.Option(flag, help=text, show_default=False)
     else:
-        repeated = kind.type == list[str] | None
+        repeated = kind is _LIST or one.name in ("option", "options")
         if repeated and not argument:
-            text += " May be repeated."
+            text = re.sub(r"(  \[default: .*\])?$", r" May be repeated.\1", text, count=1)
         shown: dict[str, Any] = {"help": text, "metavar": metavar or kind.metavar, "parser": kind.parser}
         if kind.type is int:
             shown["min"] = min(default, 1)
-        flag = "--option" if name == "options" else f"--{name}"
-        info = typer.Argument(**shown) if argument else typer.Option(flag, **shown)
+        flags = ["--option"] if name == "options" else flags
+        info = typer.Argument(**shown) if argument else typer.Option(*flags, **shown)
         if isinstance(default, tuple):
             default = None if repeated else ",".join(map(str, default))
         elif default is None and kind.type is str:

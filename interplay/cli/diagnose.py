@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import json as json_text
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-EXAMPLE = "interplay diagnose runs/first\ninterplay diagnose runs/first --json"
+from interplay.cli.declared import declared
 
 
-def diagnose(
-    run: Annotated[Path, typer.Argument(help="A run folder, also of a run that goes on.")],
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of lines.")] = False,
-) -> None:
+@declared()
+def diagnose(run: Path, *, json: bool = False) -> None:
     """Finds out from a run's log why it does not learn: number, setting and cure.
 
     The rules are those of training's warnings; docs/why-it-does-not-learn.md explains each.
+
+    Args:
+        run: a run folder, also of a run that goes on.
+        json: print JSON instead of lines.
+
+    Example:
+        interplay diagnose runs/first
+        interplay diagnose runs/first --json
     """
     from interplay.verbs.run import Run
 

@@ -3,50 +3,48 @@
 from __future__ import annotations
 
 import json as json_text
-from collections.abc import Mapping
-from typing import Annotated, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from interplay.cli.declared import declared
-from interplay.cli.options import Json
+from interplay.cli.printing import ProgressLines, print_aligned
 from interplay.core.errors import UserError
 from interplay.verbs import playing
 
-EXAMPLE = (
-    "interplay evaluate runs/first --episodes 200\n"
-    "interplay evaluate runs/first --at-checkpoints --episodes 256 --out evaluations/first\n"
-    "interplay evaluate random --world survival/1v1-heals-low --json\n"
-    "interplay evaluate bayes --roles werewolf=avoid_wolves --world werewolf/9\n"
-    "interplay evaluate runs/marines --roles blue=self"
-)
+if TYPE_CHECKING:
+    from interplay.verbs.milestones import Evaluated
+
+MOST_COLUMNS = 6  # of the table of all checkpoints
 
 
 @declared(playing.evaluate, arguments=("player", "options"), out="FOLDER")
-def evaluate(
-    json: Json = False,
-    csv: Annotated[
-        bool, typer.Option("--csv", help="With --at-checkpoints: print comma-separated values.")
-    ] = False,
-    column: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="With --at-checkpoints: a metric of the table; may be repeated.  [default: the first six]"
-        ),
-    ] = None,
-    **given: Any,
-) -> None:
-    """Plays whole episodes, a run against the opponents of its training: shares won, lost, drawn and cut, and means of every metric."""
+def evaluate(*, json: bool = False, csv: bool = False, column: Sequence[str] = (), **given: Any) -> None:
+    """Plays whole episodes, a run against the opponents of its training: shares won, lost, drawn and cut, and means of every metric.
+
+    Args:
+        csv: with --at-checkpoints: print comma-separated values.
+        column: with --at-checkpoints: a metric of the table. None: the first six.
+
+    Example:
+        interplay evaluate runs/first --episodes 200
+        interplay evaluate runs/first --at-checkpoints --episodes 256 --out evaluations/first
+        interplay evaluate random --world survival/1v1-heals-low --json
+        interplay evaluate bayes --roles werewolf=avoid_wolves --world werewolf/9
+        interplay evaluate runs/marines --roles blue=self
+    """
     player, episodes, roles, seed = (given[name] for name in ("player", "episodes", "roles", "seed"))
     if given["at_checkpoints"]:
-        from interplay.cli.milestones import show
-        from interplay.cli.progress import ProgressLines
-        from interplay.verbs.milestones import Evaluation, evaluate_checkpoints
+        from interplay.verbs.milestones import evaluate_checkpoints
 
         if json and csv:
             raise UserError("--json --csv: a table has one form; give one of the two")
-        wanted = Evaluation(given.pop("player"), **{name: given[name] for name in Evaluation._fields[1:]})
-        show(wanted, evaluate_checkpoints(wanted, given["out"], ProgressLines()), column or (), json, csv)
+        how: Any = {name: given[name] for name in playing.EvaluateOptions.__annotations__}
+        found = evaluate_checkpoints(
+            player, given["world"], given["options"], how, given["out"], ProgressLines()
+        )
+        _show_checkpoints(player, how, found, column, json, csv)
         return
     for flag, used in (("--csv", csv), ("--column", column), ("--out", given["out"])):
         if used:
@@ -97,12 +95,69 @@ def evaluate(
         and not _shown_before(row[0], summary)
     ]
     typer.echo("mean ± standard error")
-    widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
-    for name, value, unit in rows:
-        typer.echo(f"  {name:<{widths[0]}}  {value:<{widths[1]}}  {unit}".rstrip())
+    print_aligned(rows, left=range(3), indent="  ")
 
 
 def _shown_before(name: str, summary: Mapping[str, object]) -> bool:
     """Whether a metric is what every table has, steps or return, by another name and with the same values."""
     before = name.replace("episode_length", "steps").replace("episode_return", "return")
     return before != name and str(summary.get(before)) == str(summary[name])
+
+
+def _show_checkpoints(
+    run: str,
+    how: playing.EvaluateOptions,
+    evaluated: Evaluated,
+    columns: Sequence[str],
+    json: bool,
+    csv: bool,
+) -> None:
+    """Prints the rows as a table, as JSON or as comma-separated values."""
+    from interplay.core.json_values import plain
+    from interplay.evaluate.lineup import line_of
+    from interplay.evaluate.milestones import BY_AGENT, ERRORS, metrics_of, to_csv
+
+    world, agents, rows, players = evaluated
+    metrics = metrics_of(rows)
+    for name in columns:
+        if name not in metrics:
+            raise UserError(f"no column {name!r}; there are {', '.join(metrics)}")
+    if csv:
+        typer.echo(to_csv(rows, agents, line_of(players)), nl=False)
+        return
+    if json:
+        report = {
+            "world": world,
+            "run": run,
+            **({"roles": dict(words.split("=", 1) for words in how["roles"])} if how["roles"] else {}),
+            "players": players,
+            "seed": how["seed"],
+            "agents": list(agents),
+            "checkpoints": rows,
+        }
+        typer.echo(json_text.dumps(plain(report), indent=1, allow_nan=False))
+        return
+    shown = list(columns) or [name for name in metrics if name != "truncated"][:MOST_COLUMNS]
+    typer.echo(
+        f"{run} on {world}, the same {how['episodes']} episodes at each checkpoint, mean ± standard error"
+    )
+    typer.echo(line_of(players))
+    print_aligned(
+        [["agent-steps", *shown], *([f"{row['agent_steps']:,}", *_cells(row, shown, ERRORS)] for row in rows)]
+    )
+    hidden = [name for name in metrics if name not in shown and name not in (BY_AGENT, "truncated")]
+    if hidden and not columns:
+        typer.echo(
+            f"also measured: {', '.join(hidden)}; choose with --column, or take all with --json or --csv"
+        )
+
+
+def _cells(row: Mapping[str, Any], names: Sequence[str], errors: str) -> list[str]:
+    from interplay.evaluate.statistics import Estimate
+
+    cells = []
+    for name in names:
+        mean = row[name]
+        known = mean is not None and mean == mean
+        cells.append(str(Estimate(mean if known else 0.0, row[errors][name], int(known))))
+    return cells

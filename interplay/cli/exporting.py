@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from interplay.cli.options import Trust, named_path
-
-EXAMPLE = (
-    "interplay export runs/first --out policy.onnx\n"
-    "interplay export runs/first --agent agent0 --out policy.npz"
-)
+from interplay.cli.declared import declared
 
 
-def export(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A run folder, a checkpoint's, or RUN@PLAYER.")],
-    out: Annotated[
-        Path, typer.Option(parser=named_path, metavar="PATH", help="What to write: .onnx or .npz (NumPy).")
-    ],
-    agent: Annotated[
-        str | None, typer.Option(help="Agent of the written network, where agents have different ones.")
-    ] = None,
-    trust: Trust = False,
-) -> None:
-    """Writes a trained policy's network as ONNX, or for plain NumPy."""
+@declared()
+def export(run: str, *, out: Path, agent: str | None = None, trust: bool = False) -> None:
+    """Writes a trained policy's network as ONNX, or for plain NumPy.
+
+    Args:
+        run: a run folder, a checkpoint's, or RUN@PLAYER.
+        out: what to write: .onnx or .npz (NumPy).
+        agent: agent of the written network, where agents have different ones.
+
+    Example:
+        interplay export runs/first --out policy.onnx
+        interplay export runs/first --agent agent0 --out policy.npz
+    """
     from interplay.verbs.players import load_policy
 
     typer.echo(f"written: {load_policy(run, trust=trust).export(out, agent)}")

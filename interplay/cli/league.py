@@ -3,41 +3,37 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from interplay.cli.options import Trust, named_path
+from interplay.cli.declared import declared
 
 if TYPE_CHECKING:
     from interplay.evaluate.tournaments.ratings.league_table import LeagueTable
 
-EXAMPLE = "interplay league runs/pong\ninterplay league runs/pong --json\ninterplay league runs/pong --out league.png"
 
+@declared()
+def league(run: Path, *, out: Path | None = None, json: bool = False, trust: bool = False) -> None:
+    """Prints the players of a league with their ratings and results, and draws ratings over time.
 
-def league(
-    run: Annotated[
-        Path, typer.Argument(metavar="RUN", help="A run with a league, or one of its checkpoints.")
-    ],
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            parser=named_path, metavar="PATH", help="The picture to write, .png.  [default: RUN/league.png]"
-        ),
-    ] = None,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print JSON instead, and draw nothing but for --out.")
-    ] = False,
-    trust: Trust = False,
-) -> None:
-    """Prints the players of a league with their ratings and results, and draws ratings over time."""
+    Args:
+        run: a run with a league, or one of its checkpoints.
+        out: the picture to write, .png. None: RUN/league.png.
+        json: print JSON instead, and draw nothing but for --out.
+
+    Example:
+        interplay league runs/pong
+        interplay league runs/pong --json
+        interplay league runs/pong --out league.png
+    """
     import json as json_text
 
     from interplay.verbs.trainer import load_trainer
 
     load_trainer()
     from interplay.train.selfplay.league.reading import read_league
-    from interplay.view.league_picture import plot_league
+    from interplay.view.standings_picture import plot_league
 
     table = read_league(run, trust)
     if json:

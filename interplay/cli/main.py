@@ -23,51 +23,48 @@ from interplay.cli import (
     check,
     compare,
     curves,
-    debugging,
     diagnose,
     evaluate,
+    experiments,
     exporting,
     league,
     prepare,
     record,
-    resume,
     runs,
     stopping,
     sweep,
     talking,
     tournament,
     training,
-    transcript,
     viewing,
-    visualizing,
     worlds,
 )
 from interplay.core.errors import USER_ERRORS
 
 VERBS = (
-    (worlds.worlds, worlds.EXAMPLE),
-    (training.train, training.EXAMPLE),
-    (resume.resume, resume.EXAMPLE),
-    (sweep.sweep, sweep.EXAMPLE),
-    (evaluate.evaluate, evaluate.EXAMPLE),
-    (tournament.tournament, tournament.EXAMPLE),
-    (league.league, league.EXAMPLE),
-    (talking.talk, talking.EXAMPLE),
-    (viewing.view, viewing.VIEW_EXAMPLE),
-    (viewing.play, viewing.PLAY_EXAMPLE),
-    (record.record, record.EXAMPLE),
-    (transcript.transcript, transcript.EXAMPLE),
-    (runs.runs, runs.EXAMPLE),
-    (compare.compare, compare.EXAMPLE),
-    (curves.curves, curves.EXAMPLE),
-    (diagnose.diagnose, diagnose.EXAMPLE),
-    (exporting.export, exporting.EXAMPLE),
-    (prepare.prepare, prepare.EXAMPLE),
-    (check.check, check.EXAMPLE),
-    (bench.bench, bench.EXAMPLE),
-    (debugging.debug, debugging.EXAMPLE),
-    (visualizing.visualize, visualizing.EXAMPLE),
-    (analyzing.analyze, analyzing.EXAMPLE),
+    worlds.worlds,
+    training.train,
+    training.resume,
+    sweep.sweep,
+    evaluate.evaluate,
+    tournament.tournament,
+    league.league,
+    talking.talk,
+    viewing.view,
+    viewing.play,
+    record.record,
+    record.transcript,
+    runs.runs,
+    compare.compare,
+    curves.curves,
+    diagnose.diagnose,
+    exporting.export,
+    prepare.prepare,
+    check.check,
+    bench.bench,
+    experiments.debug,
+    experiments.visualize,
+    analyzing.analyze,
 )
 
 DONE, BROKEN, USER_ERROR, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 130, 141
@@ -103,9 +100,9 @@ def build_app() -> typer.Typer:
     ) -> None:
         """Many worlds where agents compete, cooperate and talk: list, train, watch and measure them."""
 
-    for verb, example in VERBS:
-        summary = (verb.__doc__ or "").partition("\n")[0]
-        app.command(short_help=summary, epilog=f"Example:\n\n\b\n{example}")(verb)
+    for verb in VERBS:
+        summary = verb.__doc__.partition("\n")[0]
+        app.command(short_help=summary, epilog=f"Example:\n\n\b\n{verb.example}")(verb)
     return app
 
 

@@ -1,24 +1,16 @@
-"""Arguments that several verbs take, and telling names from `key=value` pairs among them."""
+"""Values as they are typed: sizes, places, paths, whole numbers, and names among `key=value` pairs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from interplay.core.errors import UserError
-from interplay.core.settings_reading import MOST_NUMBER
-
-Trust = Annotated[
-    bool,
-    typer.Option(
-        "--trust",
-        help="Run the programs (module:name) that a run or file from elsewhere names; it is remembered, so once for each.",
-    ),
-]
+from interplay.core.reading import MOST_NUMBER
 
 
 def threads(typed: str | int) -> int | str:
@@ -30,29 +22,8 @@ def threads(typed: str | int) -> int | str:
     raise typer.BadParameter(f"{str(typed)[:20]!r} is neither auto nor a whole number from 1 to 1024")
 
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-
-FigureSize = Annotated[
-    str,
-    typer.Option(
-        "--size",
-        metavar="WIDTH[xHEIGHT]",
-        help="Inches, e.g. 5.5 or 5.5x3; a width may be column (3.25) or page (6.75).  [default: as the panels need]",
-    ),
-]
-FontSize = Annotated[
-    float | None,
-    typer.Option("--font-size", metavar="POINTS", help="Of the labels of axes.  [default: 9]"),
-]
-Title = Annotated[str, typer.Option("--title", help="Above the panels.")]
-
-
 def read_size(words: str) -> int | tuple[int, int] | None:
-    """Pixels from ``"512"`` or ``"900x600"``; None from "".
-
-    Raises:
-        UserError: for anything else.
-    """
+    """Pixels from ``"512"`` or ``"900x600"``; None from ""."""
     if not words:
         return None
     sides = words.split("x")
@@ -63,11 +34,7 @@ def read_size(words: str) -> int | tuple[int, int] | None:
 
 
 def read_focus(words: str) -> int | tuple[float, float] | None:
-    """An agent from ``"17"``, a place from ``"12,30.5"``; None from "".
-
-    Raises:
-        UserError: for anything else.
-    """
+    """An agent from ``"17"``, a place from ``"12,30.5"``; None from ""."""
     if not words:
         return None
     if words.isdecimal():
@@ -94,7 +61,7 @@ def named_path(typed: str | Path) -> Path:
 
 
 def whole_number(typed: str | int) -> int:
-    """A whole number that was typed, also as 1_000_000 or 1e6, exactly.
+    """A whole number from 0 on that was typed, also as 1_000_000 or 1e6, exactly.
 
     Raises:
         typer.BadParameter: for anything else, such as 1e-3 or 1.5e0.
@@ -105,11 +72,13 @@ def whole_number(typed: str | int) -> int:
     """
     try:
         number = Decimal(str(typed))
-        if number == number.to_integral_value() and abs(number) < MOST_NUMBER:
+        if number == number.to_integral_value() and 0 <= number < MOST_NUMBER:
             return int(number)
     except ArithmeticError:
         pass
-    raise typer.BadParameter(f"{typed!r} is no whole number; write for example 1000000, 1_000_000 or 1e6")
+    raise typer.BadParameter(
+        f"{typed!r} is no whole number from 0 on; write for example 1000000, 1_000_000 or 1e6"
+    )
 
 
 def agent_steps(typed: str | int) -> int:
@@ -127,9 +96,6 @@ def split_options(words: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
 
     Returns:
         The words without ``=``, and the others as a nested mapping of values.
-
-    Raises:
-        UserError: if only options were given, or a pair cannot be read.
     """
     from interplay.core.settings import parse_overrides
 

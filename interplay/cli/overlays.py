@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import typer
 
+from interplay.cli.printing import ProgressLines, print_aligned
 from interplay.core.errors import UserError
 
 ALIKE = {"maps": 1, "cap_draw": "fixed"}  # worlds of a batch that are measured together
@@ -33,26 +34,7 @@ def analyse_overlays(
     beside: Sequence[str] = (),
     trust: bool = False,
 ) -> None:
-    """Plays a world once for each player, computes overlays and writes ``NAME.npz``, ``NAME.json`` and ``NAME.png`` of each.
-
-    Args:
-        player: a run folder or a scripted policy's name.
-        names: of overlays.
-        options: ``key=value`` of the world.
-        out: folder for the files.
-        world: id; empty = the run's own.
-        population: to look at; None = all.
-        ticks: to be recorded.
-        burn_in: ticks played before.
-        num_worlds: worlds side by side, all on one map.
-        seed: of the play.
-        world_seed: of the map; None = the world's own setting.
-        beside: further run folders or policies, each in its own world, drawn into the same pictures.
-        trust: see `interplay.verbs.players.find_player`.
-
-    Raises:
-        UserError: for an unknown overlay, player, world or option, or a folder that cannot be made.
-    """
+    """Plays a world once for each player, computes overlays and writes ``NAME.npz``, ``NAME.json`` and ``NAME.png`` of each; see `interplay analyze`."""
     from interplay.core.files import os_errors_as_user_errors
     from interplay.evaluate.lifetimes.overlays import find_overlay, side_by_side
 
@@ -84,9 +66,6 @@ def analyse_overlays(
 
 def homes_of(players: Sequence[str]) -> dict[str, str]:
     """Label in pictures -> player: the last part of a path, or all of it where two labels would be equal.
-
-    Raises:
-        UserError: for a player that is named twice.
 
     Example:
         >>> homes_of(["runs/a", "runs/b", "forager"])
@@ -121,7 +100,6 @@ def _play(
     arguments: Mapping[str, Any],
 ) -> tuple[dict[str, Any], str]:
     """Overlay -> what it found of one player, and the world in which it did."""
-    from interplay.cli.progress import ProgressLines
     from interplay.core.settings import parse_overrides
     from interplay.evaluate.lifetimes.overlays import compute_overlays
     from interplay.evaluate.lineup import learner_of, line_of, players_of
@@ -140,11 +118,7 @@ def _play(
 
 
 def check_folder(out: Path) -> None:
-    """Refuses a folder that cannot be made or written to, before anything is played.
-
-    Raises:
-        UserError: naming it.
-    """
+    """Refuses a folder that cannot be made or written to, before anything is played."""
     there = next(path for path in (out.absolute(), *out.absolute().parents) if path.exists())
     if not there.is_dir() or not os.access(there, os.W_OK):
         raise UserError(f"--out {out}: {there} is no folder that you may write to; choose another one")
@@ -182,12 +156,7 @@ def write(data: Any, folder: Path) -> list[Path]:
 def show(data: Any) -> None:
     """The short table of an overlay."""
     typer.echo(f"{data.name}: {data.title}")
-    cells = [list(data.columns), *([_shown(cell) for cell in row] for row in data.rows)]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(data.columns))]
-    for row in cells:
-        typer.echo(
-            "  " + "  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
-        )
+    print_aligned([data.columns, *([_shown(cell) for cell in row] for row in data.rows)], indent="  ")
 
 
 def _values(policy: Any, world: Any) -> Any:

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
+from interplay.cli.declared import declared
 from interplay.core.errors import UserError
 
-EXAMPLE = "interplay prepare survival/1v1-heals-low\ninterplay prepare --all"
 
-
+@declared(worlds="[WORLD...]")
 def prepare(
-    worlds: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[WORLD...]", help="Worlds' ids, or module:Class; a=3 sets an option."),
-    ] = None,
+    worlds: Sequence[str] = (),
+    *,
     every: Annotated[bool, typer.Option("--all", help="Every registered world.")] = False,
-    processes: Annotated[int, typer.Option(help="Worlds of different families at once.", min=1)] = 2,
+    processes: int = 2,
 ) -> None:
     """Compiles the kernels of worlds, their players' included, so that their first use does not wait.
 
     Kernels are kept: worlds that are ready already take a second. An installed wheel brings them compiled.
+
+    Args:
+        worlds: worlds' ids, or module:Class; a=3 sets an option.
+        processes: worlds of different families at once.
+
+    Example:
+        interplay prepare survival/1v1-heals-low
+        interplay prepare --all
     """
     from interplay.cli.options import split_options
     from interplay.evaluate.prepare import prepare_worlds

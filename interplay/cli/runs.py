@@ -3,43 +3,42 @@
 from __future__ import annotations
 
 import json as json_text
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from interplay.cli.options import named_path
-
-EXAMPLE = (
-    "interplay runs sweeps/rates\n"
-    "interplay runs --metric life --csv > runs.csv\n"
-    "interplay runs sweeps/rates --settings --out settings.tex"
-)
+from interplay.cli.declared import declared
+from interplay.core.errors import UserError
 
 
+@declared(folder="FOLDER")
 def runs(
-    folder: Annotated[Path, typer.Argument(help="Run folders are looked for here.")] = Path("runs"),
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A column of metrics.jsonl, may be repeated.  [default: rating, won, return, life, the first two there are]"
-        ),
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
-    csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
-    settings: Annotated[
-        bool, typer.Option("--settings", help="The settings that runs read: what varies, what all share.")
-    ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(parser=named_path, metavar="PATH", help="Of --settings: a file, .md or .tex."),
-    ] = None,
+    folder: Path = Path("runs"),
+    *,
+    metric: Sequence[str] = (),
+    json: bool = False,
+    csv: bool = False,
+    settings: bool = False,
+    out: Path | None = None,
 ) -> None:
     """Lists runs: the settings in which they differ, agent-steps, the last and the best of metrics.
 
     Last is the mean over the last measurements of a run: a tenth of them, at least 5. Best is the highest mean of blocks of as many, counted back from the end.
+
+    Args:
+        folder: run folders are looked for here.
+        metric: a column of metrics.jsonl. None: rating, won, return, life, the first two there are.
+        json: print JSON instead of a table.
+        csv: print comma-separated values.
+        settings: the settings that runs read: what varies, what all share.
+        out: of --settings: a file, .md or .tex.
+
+    Example:
+        interplay runs sweeps/rates
+        interplay runs --metric life --csv > runs.csv
+        interplay runs sweeps/rates --settings --out settings.tex
     """
-    from interplay.core.errors import UserError
     from interplay.view import run_table
 
     if settings:
@@ -54,7 +53,7 @@ def runs(
     if json and csv:
         raise UserError("--json --csv: a table has one form; give one of the two")
     found = run_table.read_rows(run_table.find_runs([folder]), lambda line: typer.echo(line, err=True))
-    rows = run_table.table(found, metric)
+    rows = run_table.table(found, metric or None)
     for run in found:
         if run.log is not None and run.log.mixed_sides:
             typer.echo(run.log.mixed_sides, err=True)

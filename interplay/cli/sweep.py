@@ -2,42 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from interplay.cli.options import Trust, agent_steps, named_path
+from interplay.cli.declared import declared
+from interplay.cli.options import agent_steps
 from interplay.cli.stopping import told_by_exit_code
+from interplay.core.errors import UserError
 
-EXAMPLE = (
-    "interplay sweep survival/1v1-heals-low -p ppo.learning_rate=1e-4,3e-4 -p seed=0..4 --out sweeps/rates\n"
-    "interplay sweep settings.toml -p ppo.learning_rate=log:1e-5..1e-3 --draws 20 --out sweeps/search\n"
-    "interplay sweep sweep.toml --out sweeps/rates --workers 4\n"
-    "interplay sweep --resume --out sweeps/rates"
+
+@declared(
+    world="[WORLD|SETTINGS.toml]",
+    overrides="[KEY=VALUE]...",
+    parameter="KEY=VALUES",
+    short={"parameter": "-p"},
 )
-
-
 def sweep(
-    world: Annotated[
-        str,
-        typer.Argument(
-            metavar="[WORLD|SETTINGS.toml]",
-            help="A world's id, or a settings file, which may have a group [sweep].",
-        ),
-    ] = "",
-    overrides: Annotated[
-        list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Settings of every run.")
-    ] = None,
-    parameter: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--parameter",
-            "-p",
-            metavar="KEY=VALUES",
-            help="What varies: 1,2 or 0..4, or drawn from log:1e-5..1e-3 or linear:0..1; may be repeated.",
-        ),
-    ] = None,
+    world: str = "",
+    overrides: Sequence[str] = (),
+    *,
+    parameter: Sequence[str] = (),
     draws: Annotated[
         int | None, typer.Option(help="Points that are drawn, where something is.", min=1)
     ] = None,
@@ -47,18 +34,32 @@ def sweep(
     workers: Annotated[
         int | None, typer.Option(help="Runs at a time.  [default: cores]", min=1, max=1024)
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(parser=named_path, metavar="PATH", help="The sweep's folder.")
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the sweep in --out.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Name the runs and train none.")] = False,
-    trust: Trust = False,
+    out: Path | None = None,
+    resume: bool = False,
+    dry_run: bool = False,
+    trust: bool = False,
 ) -> None:
-    """Trains every combination of settings and seeds, each run in a folder of its own, and goes on where it was stopped."""
-    from interplay.core.errors import UserError
+    """Trains every combination of settings and seeds, each run in a folder of its own, and goes on where it was stopped.
+
+    Args:
+        world: a world's id, or a settings file, which may have a group [sweep].
+        overrides: settings of every run.
+        parameter: what varies: 1,2 or 0..4, or drawn from log:1e-5..1e-3 or linear:0..1.
+        out: the sweep's folder.
+        resume: go on with the sweep in --out.
+        dry_run: name the runs and train none.
+
+    Example:
+        interplay sweep survival/1v1-heals-low -p ppo.learning_rate=1e-4,3e-4 -p seed=0..4 --out sweeps/rates
+        interplay sweep settings.toml -p ppo.learning_rate=log:1e-5..1e-3 --draws 20 --out sweeps/search
+        interplay sweep sweep.toml --out sweeps/rates --workers 4
+        interplay sweep --resume --out sweeps/rates
+    """
     from interplay.verbs.trainer import load_trainer
 
     load_trainer()
+    from interplay.train import sweep as training
+
     if out is None and (resume or not dry_run):
         raise UserError("a sweep needs a folder; add for example --out sweeps/first")
     if resume:
@@ -67,75 +68,48 @@ def sweep(
         )
         assert out is not None
         with told_by_exit_code():
-            _tell(_resumed(out, workers, trust))
+            _tell(training.resume_sweep(out, workers, trust))
         return
     if not world:
         raise UserError("no world; name one, or a settings file, or go on with --resume --out FOLDER")
-    wanted = read_sweep(world, overrides or [], parameter or [], draws, steps, trust)
+    wanted = read_sweep(world, overrides, parameter, draws, steps, trust)
     if dry_run:
         _list(wanted)
         return
     assert out is not None
     _check_worlds(wanted)
-    from interplay.train import sweep as training
-
     with told_by_exit_code():
         _tell(training.sweep(wanted, out, workers))
 
 
 def read_sweep(
     world: str,
-    overrides: list[str],
-    parameters: list[str],
+    overrides: Sequence[str],
+    parameters: Sequence[str],
     draws: int | None = None,
     steps: int | None = None,
     trust: bool = False,
 ) -> Any:
-    """The sweep's settings, from what was typed and the file that it names; what was typed wins.
-
-    Raises:
-        UserError: for wrong ones, or a file that names programs and is not trusted.
-    """
+    """The sweep's settings, from what was typed and the file that it names; what was typed wins."""
     from interplay.core.settings import merge, parse_overrides
-    from interplay.verbs.sweeping import sweep_settings
+    from interplay.train.sweep.axes import read_axis
+    from interplay.verbs.sweeping import sweep_group, sweep_settings
 
     typed = merge(parse_overrides(overrides), {} if steps is None else {"steps": steps})
-    group, words = _read_axes(parameters)
+    words: dict[str, str] = {}
+    varied: dict[str, Any] = {}
+    for text in parameters:
+        key, values = read_axis(text)
+        if key in words:
+            raise UserError(f"-p {key} is given twice, {words[key]} and {text}; write all values into one")
+        words[key], varied[key] = text, values
+    group = sweep_group(varied)
     if draws is not None:
         group["draws"] = draws
     return sweep_settings(world, typed, group, trust, words)
 
 
-def _read_axes(parameters: list[str]) -> tuple[dict[str, Any], dict[str, str]]:
-    """What the options -p say of the group [sweep], and by key as they were typed."""
-    from interplay.core.errors import UserError
-    from interplay.train.sweep.axes import Drawn, read_axis
-
-    group: dict[str, Any] = {"grid": {}, "random": {}}
-    seen: dict[str, str] = {}
-    for text in parameters:
-        key, found = read_axis(text)
-        if key in seen:
-            raise UserError(f"-p {key} is given twice, {seen[key]} and {text}; write all values into one")
-        seen[key] = text
-        if key == "seed" and isinstance(found, list):
-            group["seeds"] = found
-        elif isinstance(found, Drawn):
-            group["random"][key] = found.model_dump(exclude_defaults=True)
-        else:
-            group["grid"][key] = found
-    return group, seen
-
-
-def _resumed(out: Path, workers: int | None, trust: bool) -> Any:
-    from interplay.train.sweep import resume_sweep
-
-    return resume_sweep(out, workers, trust)
-
-
 def _refuse_more(given: dict[str, Any]) -> None:
-    from interplay.core.errors import UserError
-
     for name, value in given.items():
         if value:
             raise UserError(

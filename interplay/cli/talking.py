@@ -3,67 +3,63 @@
 from __future__ import annotations
 
 import json as json_text
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from interplay.cli.options import Trust, named_path
+from interplay.cli.declared import declared
 
-EXAMPLE = (
-    "interplay talk runs/villagers --against random_target\n"
-    "interplay talk random --world werewolf/9-l1s9 --games 500 --permutations 200\n"
-    "interplay talk runs/villagers --out games --transfer runs/others --json"
+
+@declared(
+    player="RUN|POLICY|GAMES", options="[OPTION=VALUE]...", against="RUN|POLICY", transfer="RUN|POLICY|GAMES"
 )
-
-
 def talk(
-    player: Annotated[
-        str,
-        typer.Argument(
-            metavar="RUN|POLICY|GAMES",
-            help="A run folder, a scripted policy's name, or a folder of recorded games.",
-        ),
-    ],
-    options: Annotated[
-        list[str] | None, typer.Argument(metavar="[OPTION=VALUE]...", help="Options of the world.")
-    ] = None,
-    world: Annotated[str, typer.Option(help="The world's id; a run brings its own.")] = "",
-    against: Annotated[
-        str, typer.Option(metavar="RUN|POLICY", help="Player of the team that hides (the wolves).")
-    ] = "",
-    games: Annotated[int, typer.Option(help="Games to play, for each arm too.", min=1)] = 1_000,
-    permutations: Annotated[int, typer.Option(help="Permutations of every null.", min=1)] = 1_000,
-    arm: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="What to take away: signals_off, signals_shuffled, talk_off, targets_off, ...; repeat for more; "
-            "none: nothing.  [default: those four]"
-        ),
-    ] = None,
-    metric: Annotated[str, typer.Option(help="Of an episode, to compare the arms by.")] = "win_vil",
-    probe: Annotated[
-        bool, typer.Option("--probe/--no-probe", help="Fit probes that predict roles from public messages.")
-    ] = True,
-    transfer: Annotated[
-        str, typer.Option(metavar="RUN|POLICY|GAMES", help="Also judge the role probe on this one's games.")
-    ] = "",
-    out: Annotated[
-        Path | None,
-        typer.Option(parser=named_path, metavar="PATH", help="Folder to keep the recorded games in."),
-    ] = None,
-    log_every: Annotated[int, typer.Option(help="Of so many games one is kept in --out.", min=1)] = 1,
-    num_worlds: Annotated[int, typer.Option(help="Worlds side by side.", min=1)] = 256,
-    greedy: Annotated[
-        bool, typer.Option("--greedy", help="Trained policies take their likeliest action.")
-    ] = False,
-    trust: Trust = False,
-    seed: Annotated[int, typer.Option(help="Of games, players and permutations.", min=0)] = 0,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    player: str,
+    options: Sequence[str] = (),
+    *,
+    world: str = "",
+    against: str = "",
+    games: int = 1_000,
+    permutations: int = 1_000,
+    arm: Sequence[str] = (),
+    metric: str = "win_vil",
+    probe: bool = True,
+    transfer: str = "",
+    out: Path | None = None,
+    log_every: int = 1,
+    num_worlds: int = 256,
+    greedy: bool = False,
+    trust: bool = False,
+    seed: int = 0,
+    json: bool = False,
 ) -> None:
-    """Plays games, records the messages, and prints their information beside null distributions."""
+    """Plays games, records the messages, and prints their information beside null distributions.
+
+    Args:
+        player: a run folder, a scripted policy's name, or a folder of recorded games.
+        options: options of the world.
+        world: the world's id; a run brings its own.
+        against: player of the team that hides (the wolves).
+        games: games to play, for each arm too.
+        permutations: permutations of every null.
+        arm: what to take away: signals_off, signals_shuffled, talk_off, targets_off, ...; none: nothing. None: those four.
+        metric: of an episode, to compare the arms by.
+        probe: fit probes that predict roles from public messages.
+        transfer: also judge the role probe on this one's games.
+        out: folder to keep the recorded games in.
+        log_every: of so many games one is kept in --out.
+        num_worlds: worlds side by side.
+        greedy: trained policies take their likeliest action.
+        seed: of games, players and permutations.
+
+    Example:
+        interplay talk runs/villagers --against random_target
+        interplay talk random --world werewolf/9-l1s9 --games 500 --permutations 200
+        interplay talk runs/villagers --out games --transfer runs/others --json
+    """
     from interplay.cli.overlays import check_folder
-    from interplay.cli.progress import ProgressLines
+    from interplay.cli.printing import ProgressLines
     from interplay.cli.talking_games import Wanted, play_arms, play_games
     from interplay.cli.talking_text import show
     from interplay.evaluate.communication import measure_talk
@@ -72,7 +68,7 @@ def talk(
     if out is not None:
         check_folder(out)
     progress = ProgressLines()
-    wanted = Wanted(player, world, tuple(options or ()), against, games, num_worlds, greedy, seed, trust)
+    wanted = Wanted(player, world, tuple(options), against, games, num_worlds, greedy, seed, trust)
     played = play_games(wanted, progress)
     other = play_games(wanted._replace(player=transfer), progress) if transfer else None
     report = measure_talk(
@@ -84,7 +80,7 @@ def talk(
         progress=progress,
     )
     report.influences, report.beliefs = listen(played), played.beliefs
-    report.ablations = play_arms(wanted, played, arm, metric, progress)
+    report.ablations = play_arms(wanted, played, arm or None, metric, progress)
     if out is not None:
         _keep(played.talk, out, log_every)
     if json:

@@ -33,11 +33,7 @@ class Wanted(NamedTuple):
 
 
 def play_games(wanted: Wanted, progress: Progress) -> Played:
-    """Plays and records the games, or reads them.
-
-    Raises:
-        UserError: for an unknown player, a world without talk, or damaged records.
-    """
+    """Plays and records the games, or reads them."""
     if Path(wanted.player).is_dir() and holds_talk(wanted.player):
         if wanted.against or wanted.options:
             raise UserError(

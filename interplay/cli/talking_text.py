@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import typer
 
+from interplay.cli.printing import print_aligned
 from interplay.evaluate.communication import Talk, TalkReport
 from interplay.evaluate.communication.null import Finding
 from interplay.evaluate.communication.signals import headline_parts
@@ -52,13 +53,12 @@ def show(report: TalkReport, talk: Talk, player: str, against: str, seed: int) -
 
 
 def _verdicts(report: TalkReport) -> None:
-    listening = {None: "not looked at", True: "yes", False: "no"}[report.listening]
-    roles = {None: "not looked at", True: "yes", False: "no"}[report.roles_show]
-    typer.echo(f"  positive signalling     {'yes' if report.signalling else 'no'}")
-    typer.echo(f"  positive listening      {listening}")
-    typer.echo(f"  roles show in public    {roles}")
+    words = {None: "not looked at", True: "yes", False: "no"}
+    typer.echo(f"  positive signalling     {words[report.signalling]}")
+    typer.echo(f"  positive listening      {words[report.listening]}")
+    typer.echo(f"  roles show in public    {words[report.roles_show]}")
     if report.language:
-        typer.echo(f"  one-word collapse       {'yes' if report.collapsed else 'no'}")
+        typer.echo(f"  one-word collapse       {words[report.collapsed]}")
 
 
 def _language(report: TalkReport) -> None:
@@ -74,8 +74,7 @@ def _language(report: TalkReport) -> None:
         )
         for entry in report.language
     ]
-    if rows:
-        _table("words", ("where", "words", "bits", "most", "unique", "commonest", "it is"), rows)
+    _table("words", ("where", "words", "bits", "most", "unique", "commonest", "it is"), rows)
 
 
 def _information(report: TalkReport) -> None:
@@ -93,8 +92,7 @@ def _others(report: TalkReport) -> None:
         if f.statistic in STATISTICS and f.phase == "all" and f.part != "best symbol"
     ]
     heads = ("statistic", "of", "cases", "observed", "null", "null 95 %", "above it", "p", "")
-    if rows:
-        _table("other statistics, all days", heads, rows)
+    _table("other statistics, all days", heads, rows)
 
 
 def _deception(report: TalkReport) -> None:
@@ -109,8 +107,7 @@ def _deception(report: TalkReport) -> None:
         )
         for share in report.deception
     ]
-    if rows:
-        _table("deception", ("share", "cases", "observed", "null", "null 5 .. 95 %", ""), rows)
+    _table("deception", ("share", "cases", "observed", "null", "null 5 .. 95 %", ""), rows)
 
 
 def _probes(report: TalkReport) -> None:
@@ -131,8 +128,7 @@ def _probes(report: TalkReport) -> None:
             )
             for probed in probes
         ]
-        if rows:
-            _table(title, ("model", "history", "seats", "AUC", "null", "null 95 %", "p", ""), rows)
+        _table(title, ("model", "history", "seats", "AUC", "null", "null 95 %", "p", ""), rows)
 
 
 def _ablations(report: TalkReport) -> None:
@@ -166,9 +162,8 @@ def _influences(report: TalkReport) -> None:
         )
         for influence in report.influences
     ]
-    if rows:
-        title = "board edits: KL of the choice from what it would be had another said something else, nats"
-        _table(title, ("who", "phase", "viewers", "name", "word", "unseen rows"), rows)
+    title = "board edits: KL of the choice from what it would be had another said something else, nats"
+    _table(title, ("who", "phase", "viewers", "name", "word", "unseen rows"), rows)
 
 
 def _beliefs(report: TalkReport) -> None:
@@ -213,14 +208,8 @@ def _number(value: float) -> str:
 
 
 def _table(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Prints a table: text to the left, numbers to the right."""
-    cells = [tuple(heads), *rows]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(heads))]
-    left = [all(not row[i][:1].isdigit() for row in rows) for i in range(len(heads))]
-    typer.echo(f"\n{title}")
-    for row in cells:
-        line = "  ".join(
-            cell.ljust(width) if to_left else cell.rjust(width)
-            for cell, width, to_left in zip(row, widths, left, strict=True)
-        )
-        typer.echo(f"  {line}".rstrip())
+    """Prints a table, if it has rows: text to the left, numbers to the right."""
+    if rows:
+        typer.echo(f"\n{title}")
+        left = [i for i in range(len(heads)) if not any(row[i][:1].isdigit() for row in rows)]
+        print_aligned([heads, *rows], left, indent="  ")

@@ -9,27 +9,23 @@ from typing import Any
 import typer
 
 from interplay.cli.declared import declared
-from interplay.cli.options import Json
 from interplay.cli.stopping import told_by_exit_code
+from interplay.core.errors import UserError
 from interplay.verbs import playing, tournaments
-
-EXAMPLE = (
-    "interplay tournament runs/first runs/second hunter --world survival/1v1-heals-low --matches 100 --out cup\n"
-    "interplay tournament --resume --out cup\n"
-    "interplay tournament --resume --out cup --record 1\n"
-    "interplay tournament small=runs/a16,runs/b16 large=runs/a128,runs/b128 --merge --world mmo/forage "
-    "--caps 16,32 --matches 8 --out merges"
-)
 
 
 @declared(tournaments.tournament, playing.evaluate, arguments=("players",))
-def tournament(json: Json = False, **given: Any) -> None:
+def tournament(*, json: bool = False, **given: Any) -> None:
     """Plays a round robin, or merges populations, and rates the players; stopped ones go on with --resume.
 
     The folder keeps every result, ratings.json and ratings.png.
-    """
-    from interplay.core.errors import UserError
 
+    Example:
+        interplay tournament runs/first runs/second hunter --world survival/1v1-heals-low --matches 100 --out cup
+        interplay tournament --resume --out cup
+        interplay tournament --resume --out cup --record 1
+        interplay tournament small=runs/a16,runs/b16 large=runs/a128,runs/b128 --merge --world mmo/forage --caps 16,32 --matches 8 --out merges
+    """
     if (out := given["out"]) is None:
         raise UserError("a tournament needs a folder; add for example --out cup")
     with told_by_exit_code():
@@ -44,7 +40,6 @@ def tournament(json: Json = False, **given: Any) -> None:
 
 
 def _draw(results: Any, out: Path, quiet: bool) -> None:
-    from interplay.core.errors import UserError
     from interplay.view.standings_picture import plot_results
 
     try:

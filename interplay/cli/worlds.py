@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import json as json_text
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
+
+from interplay.cli.declared import declared
 
 if TYPE_CHECKING:
     from interplay.view.facts import Facts, Leaf, Option
 
-EXAMPLE = "interplay worlds\ninterplay worlds survival/1v1-heals-low"
 
+@declared(world="WORLD")
+def worlds(world: str | None = None, *, json: bool = False) -> None:
+    """Lists the worlds, built in and installed, or describes one of them.
 
-def worlds(
-    world: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="WORLD",
-            help="One world: what agents see and do, options, players, metrics; or a family: its worlds.",
-        ),
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
-) -> None:
-    """Lists the worlds, built in and installed, or describes one of them."""
+    Args:
+        world: one world: what agents see and do, options, players, metrics; or a family: its worlds.
+
+    Example:
+        interplay worlds
+        interplay worlds survival/1v1-heals-low
+    """
     from interplay.registry import list_worlds
 
     specs = list_worlds()

@@ -77,11 +77,7 @@ class AgentNames:
         return self.named(range(len(self.of_slot))) if self.renames else self._slot_of
 
     def reader(self, name: str) -> KindReader:
-        """The reader of an agent's kind; of lives of a single kind also for those to come.
-
-        Raises:
-            UserError: for an unknown name.
-        """
+        """The reader of an agent's kind; of lives of a single kind also for those to come."""
         life = name.removeprefix(PREFIX)
         if name in self._slot_of:
             return self._kinds[self._kind_of[self._slot_of[name]]]

@@ -12,6 +12,7 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.vector.utils import batch_space
 
+from interplay.connect.readers import require_one_world
 from interplay.core.copying import CopiedWhole
 from interplay.core.errors import UserError
 from interplay.core.masks import to_gymnasium
@@ -30,16 +31,10 @@ class DenseEnv(CopiedWhole, gymnasium.Env[dict[str, np.ndarray], Any]):
 
     Args:
         world: with ``num_worlds == 1``, one kind of agent, and actions that are no Dict.
-
-    Raises:
-        UserError: for another world.
     """
 
     def __init__(self, world: World) -> None:
-        if world.num_worlds != 1:
-            raise UserError(
-                f"{world.id}: a Gymnasium environment is one world, this batch has {world.num_worlds}; pass num_worlds=1"
-            )
+        require_one_world(world)
         if len(world.kinds) > 1 or isinstance(world.kinds[0].action_space, spaces.Dict):
             raise UserError(
                 f"{world.id}: its agents' spaces make no single array; use interplay.make, or the batch itself"
@@ -100,9 +95,6 @@ def make_dense(world_id: str, *, seed: int = 0, **options: Any) -> DenseEnv:
         world_id: a registered id, or anything else that `interplay.make_world` takes.
         seed: names the stream of episodes for `reset` without a seed.
         **options: the world's settings.
-
-    Raises:
-        UserError: for an unknown world or option, or agents' spaces that make no single array.
 
     Example:
         >>> env = make_dense("werewolf/6")

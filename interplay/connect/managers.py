@@ -12,8 +12,8 @@ from typing import Any
 
 from pettingzoo.utils.env import AECEnv, ParallelEnv
 
-from interplay.connect.pictures import PIXELS, check_render_mode, metadata_of, picture_of
-from interplay.connect.refusals import no_manager
+from interplay.connect.pictures import SimulationPictures
+from interplay.connect.refusals import require_manager
 from interplay.core.copying import CopiedWhole
 from interplay.core.masks import drawable
 from interplay.sim import is_agent
@@ -22,30 +22,33 @@ from interplay.sim.checks import require
 from interplay.sim.managers import SimulationManager
 
 
-class SimulationAEC(CopiedWhole, AECEnv[str, Any, Any]):
+class SimulationAEC(SimulationPictures, CopiedWhole, AECEnv[str, Any, Any]):
     """A manager as an `AECEnv`: its order is the order of `agent_iter`.
 
     Agents that act together are selected one after another; the simulation steps when the last has answered, and none sees the
     others' choices. A finished agent is stepped with None, once, before all others.
 
-    Args:
-        render_mode: ``"rgb_array"`` makes `render` give pixels; None leaves it to the simulation's own `render`.
-
-    Raises:
-        AssertionError: for anything but a manager.
-        UserError: for another render mode, and a simulation that draws no pictures.
+    Example:
+        >>> from interplay.sim.managers import TurnBasedManager
+        >>> from interplay.worlds.corridor.simulation import MultiCorridor
+        >>> env = to_aec(TurnBasedManager(MultiCorridor(end=5, num_agents=2), time_limit=3))
+        >>> env.reset(seed=1)
+        >>> for agent in env.agent_iter():
+        ...     observation, reward, terminated, truncated, info = env.last()
+        ...     env.step(None if terminated or truncated else 1)
+        >>> truncated
+        True
     """
 
     agent_selection: str
 
-    def __init__(self, sim: SimulationManager, render_mode: str | None = None) -> None:
-        _require_manager(sim)
-        check_render_mode(sim, render_mode)
+    def __init__(self, manager: SimulationManager, render_mode: str | None = None) -> None:
+        require_manager(manager, "manager")
         super().__init__()
-        self.sim = sim
-        self.render_mode = render_mode
-        self.metadata = _metadata(sim)
-        learning = {name: agent for name, agent in sim.agents.items() if is_agent(agent)}
+        self.sim = manager
+        self._set_render_mode(render_mode)
+        self.metadata |= _names(manager)
+        learning = {name: agent for name, agent in manager.agents.items() if is_agent(agent)}
         self.possible_agents = list(learning)
         self.agents: list[str] = []
         self.observation_spaces = {name: agent.observation_space for name, agent in learning.items()}
@@ -99,10 +102,6 @@ class SimulationAEC(CopiedWhole, AECEnv[str, Any, Any]):
         """The agent's reported observation; its current one if it is not its turn."""
         return self._seen[agent] if agent in self._seen else self.sim.sim.get_obs(agent)
 
-    def render(self) -> Any:
-        """A (height, width, 3) uint8 picture for ``"rgb_array"``; otherwise what the simulation's own `render` gives."""
-        return picture_of(self.sim) if self.render_mode == PIXELS else self.sim.render()
-
     def close(self) -> None:
         """Nothing to close."""
 
@@ -135,56 +134,11 @@ class SimulationAEC(CopiedWhole, AECEnv[str, Any, Any]):
         self.agent_selection = (self._waiting or self.agents)[0]
 
 
-class SimulationParallel(CopiedWhole, ManagedSimulation, ParallelEnv[str, Any, Any]):
+class SimulationParallel(SimulationPictures, CopiedWhole, ManagedSimulation, ParallelEnv[str, Any, Any]):
     """A manager as a `ParallelEnv`.
 
     Meant for the `AllStepManager`. Under the others an agent that is not to act stays listed with ``{"acting": False}`` in its
     info, and its action is ignored.
-
-    Args:
-        render_mode: ``"rgb_array"`` makes `render` give pixels; None leaves it to the simulation's own `render`.
-
-    Raises:
-        AssertionError: for anything but a manager.
-        UserError: for another render mode, and a simulation that draws no pictures.
-    """
-
-    def __init__(self, sim: SimulationManager, render_mode: str | None = None) -> None:
-        _require_manager(sim)
-        check_render_mode(sim, render_mode)
-        super().__init__(sim)
-        self.sim = sim
-        self.render_mode = render_mode
-        self.metadata = _metadata(sim)
-
-    def render(self) -> Any:
-        """A (height, width, 3) uint8 picture for ``"rgb_array"``; otherwise what the simulation's own `render` gives."""
-        return picture_of(self.sim) if self.render_mode == PIXELS else self.sim.render()
-
-    def action_mask(self, agent: str) -> Any:
-        """The agent's mask in the form of ``sample(mask)``; None: all legal, or no such form."""
-        return drawable(self.action_space(agent), super().action_mask(agent))
-
-
-def to_aec(manager: SimulationManager, render_mode: str | None = None) -> SimulationAEC:
-    """A manager as a PettingZoo environment in which agents act one by one; see `SimulationAEC`.
-
-    Example:
-        >>> from interplay.sim.managers import TurnBasedManager
-        >>> from interplay.worlds.corridor.simulation import MultiCorridor
-        >>> env = to_aec(TurnBasedManager(MultiCorridor(end=5, num_agents=2), time_limit=3))
-        >>> env.reset(seed=1)
-        >>> for agent in env.agent_iter():
-        ...     observation, reward, terminated, truncated, info = env.last()
-        ...     env.step(None if terminated or truncated else 1)
-        >>> truncated
-        True
-    """
-    return SimulationAEC(manager, render_mode)
-
-
-def to_parallel(manager: SimulationManager, render_mode: str | None = None) -> SimulationParallel:
-    """A manager as a PettingZoo environment in which agents act all at once; see `SimulationParallel`.
 
     Example:
         >>> from interplay.sim.managers import AllStepManager
@@ -194,15 +148,25 @@ def to_parallel(manager: SimulationManager, render_mode: str | None = None) -> S
         >>> env.step({"agent0": 1, "agent1": 1})[1]
         {'agent0': -1, 'agent1': -1}
     """
-    return SimulationParallel(manager, render_mode)
+
+    def __init__(self, manager: SimulationManager, render_mode: str | None = None) -> None:
+        require_manager(manager, "manager")
+        super().__init__(manager)
+        self.sim = manager
+        self._set_render_mode(render_mode)
+        self.metadata |= _names(manager)
+
+    def action_mask(self, agent: str) -> Any:
+        """The agent's mask in the form of ``sample(mask)``; None: all legal, or no such form."""
+        return drawable(self.action_space(agent), super().action_mask(agent))
 
 
-def _require_manager(sim: Any) -> None:
-    require(isinstance(sim, SimulationManager), no_manager(sim, "manager"))
+to_aec = SimulationAEC
+to_parallel = SimulationParallel
 
 
-def _metadata(sim: SimulationManager) -> dict[str, Any]:
-    return {"name": type(sim.sim.unwrapped).__name__, "is_parallelizable": True, **metadata_of(sim)}
+def _names(sim: SimulationManager) -> dict[str, Any]:
+    return {"name": type(sim.sim.unwrapped).__name__, "is_parallelizable": True}
 
 
 def _told(info: Any) -> dict[str, Any]:

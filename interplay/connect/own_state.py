@@ -36,11 +36,7 @@ class OwnState:
         self.space = spaces.Box(flat.low.astype(np.float32), flat.high.astype(np.float32), dtype=np.float32)
 
     def read(self, env: Any) -> np.ndarray:
-        """(n,) float32.
-
-        Raises:
-            UserError: for a state outside the form of its space, or a number that is not finite.
-        """
+        """(n,) float32."""
         state = env.state()
         if isinstance(self._own, spaces.Box) and np.shape(state) != self._own.shape:
             raise UserError(

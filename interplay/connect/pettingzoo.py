@@ -38,9 +38,6 @@ def make(
             of that name.
         lives: of an episode, where agents are lives, see `WorldEnv`.
         **options: the world's settings.
-
-    Raises:
-        UserError: for an unknown world, option or render mode, naming the near miss, and for conflicting arguments.
     """
     if "num_worlds" in options:
         raise UserError(

@@ -16,7 +16,14 @@ class WorldPictures:
     """Pictures of an environment's `world`, returned or in a window; a copy of the environment opens its own window."""
 
     world: Any
+    render_mode: str | None
     _window: Any = None
+
+    def render(self) -> Any:
+        """A (512, 512, 3) uint8 picture for ``"rgb_array"``; for ``"human"`` a window shows it."""
+        if self.render_mode is None:
+            raise UserError(f'{self.world.id}: no render_mode; make it with render_mode="rgb_array"')
+        return self._picture(self.render_mode)
 
     def _picture(self, mode: str) -> np.ndarray | None:
         """(512, 512, 3) uint8 for ``"rgb_array"``; for ``"human"`` the window shows it."""
@@ -43,40 +50,34 @@ class WorldPictures:
         return {**vars(self), "_window": None}
 
 
-def metadata_of(manager: Any) -> dict[str, Any]:
-    """The adapter's render metadata: no modes if the simulation has no ``draw(canvas)``."""
-    return {"render_modes": [PIXELS] if _draws(manager) else [], "render_fps": 10}
+class SimulationPictures:
+    """Pictures of the simulation under an adapter's manager `sim`, by its ``draw(canvas)``.
 
-
-def check_render_mode(manager: Any, render_mode: str | None) -> None:
-    """Refuses a render mode that the simulation cannot serve.
-
-    Raises:
-        UserError: for another mode than ``"rgb_array"`` and None, and where the simulation has no ``draw(canvas)``.
+    Args:
+        render_mode: ``"rgb_array"`` makes `render` give pixels; None leaves it to the simulation's own `render`.
     """
-    if render_mode is None:
-        return
-    sim = manager.sim.unwrapped
-    if render_mode != PIXELS:
-        raise UserError(f'{type(sim).__name__}: render_mode = {render_mode!r}; choose "{PIXELS}", or None')
-    if not _draws(manager):
-        raise UserError(
-            f'{type(sim).__name__}: render_mode = "{PIXELS}" needs a picture; give the simulation a method draw(canvas)'
-        )
 
+    sim: Any
 
-def picture_of(manager: Any) -> np.ndarray:
-    """The simulation's ``draw(canvas)`` as (height, width, 3) uint8.
+    def _set_render_mode(self, render_mode: str | None) -> None:
+        """Sets the mode and the metadata, without modes if the simulation draws no pictures."""
+        sim = self.sim.sim.unwrapped
+        modes = [PIXELS] if callable(getattr(sim, "draw", None)) else []
+        if render_mode not in (None, PIXELS):
+            raise UserError(f'{type(sim).__name__}: render_mode = {render_mode!r}; choose "{PIXELS}" or None')
+        if render_mode is not None and not modes:
+            raise UserError(
+                f'{type(sim).__name__}: render_mode = "{PIXELS}" needs a picture; give the simulation a method draw(canvas)'
+            )
+        self.render_mode = render_mode
+        self.metadata: dict[str, Any] = {"render_modes": modes, "render_fps": 10}
 
-    Raises:
-        UserError: if pictures need a package that is not installed, or `draw` draws something invalid.
-    """
-    from interplay.view.picture import render
+    def render(self) -> Any:
+        """A (height, width, 3) uint8 picture for ``"rgb_array"``; otherwise what the simulation's own `render` gives."""
+        if self.render_mode is None:
+            return self.sim.render()
+        from interplay.view.picture import render
 
-    canvas = Canvas()
-    manager.sim.unwrapped.draw(canvas)
-    return render(canvas.scene())
-
-
-def _draws(manager: Any) -> bool:
-    return callable(getattr(manager.sim.unwrapped, "draw", None))
+        canvas = Canvas()
+        self.sim.sim.unwrapped.draw(canvas)
+        return render(canvas.scene())

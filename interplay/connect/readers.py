@@ -9,8 +9,9 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.connect.choices import by_row
-from interplay.connect.flat import FlatActions, flat_observation_space, flat_rows
+from interplay.connect.flat import FORMS, FlatActions, flat_observation_space, flat_rows
 from interplay.core import masks
+from interplay.core.errors import UserError
 from interplay.core.world import World
 
 Members = list[tuple[int, str]]
@@ -167,6 +168,23 @@ class FlatReader(KindReader):
 
     def _stacked(self, rows: list[Any]) -> Any:
         return self._actions.batch(rows)
+
+
+def require_one_world(world: World) -> None:
+    """Refuses a batch of several worlds, of which all but the first would be dropped."""
+    if world.num_worlds != 1:
+        raise UserError(f"{world.id}: num_worlds = {world.num_worlds}, this environment is one world; pass 1")
+
+
+def readers_of(world: World, flat: bool | str, mask_in_observation: bool = False) -> list[KindReader]:
+    """A reader for each kind of a world: as it is, flat, or flat with one number for an action."""
+    require_one_world(world)
+    if not any(flat is form or (isinstance(flat, str) and flat == form) for form in FORMS):
+        raise UserError(f'{world.id}: flat = {flat!r}; choose False, True or "discrete"')
+    numbers = range(len(world.kinds))
+    if flat:
+        return [FlatReader(world, k, mask_in_observation, single=flat == "discrete") for k in numbers]
+    return [KindReader(world, k, mask_in_observation) for k in numbers]
 
 
 def idle(space: spaces.Space[Any]) -> Any:

@@ -97,11 +97,7 @@ class SB3VecEnv(CopiedWhole, VecEnv):
         return self._observe(timestep)
 
     def step_async(self, actions: np.ndarray) -> None:
-        """Takes the actions (num_envs, ...) for `step_wait`.
-
-        Raises:
-            UserError: for another number of them.
-        """
+        """Takes the actions (num_envs, ...) for `step_wait`."""
         given, one = np.asarray(actions), self.action_space.shape or ()
         if given.size != math.prod((self.num_envs, *one)):
             raise UserError(

@@ -68,9 +68,6 @@ def make_tuples(world_id: str, **options: Any) -> TupleEnv:
         world_id: a registered id, or anything else that `interplay.make` takes.
         **options: of `interplay.make`, the world's settings among them.
 
-    Raises:
-        UserError: for an unknown world or option, or too many choices for one number.
-
     Example:
         >>> env = make_tuples("simulation/multi-corridor")
         >>> observation, info = env.reset(seed=1)

@@ -63,11 +63,7 @@ class TurnsEnv:
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[Any, Any], dict[Any, Any]]:
-        """Starts an episode: observations and infos of all agents.
-
-        Raises:
-            UserError: for an environment that lacks one of an AECEnv's attributes afterwards.
-        """
+        """Starts an episode: observations and infos of all agents."""
         self.env.reset(seed=seed, options=options)
         for name in ATTRIBUTES:
             if not hasattr(self.env, name):

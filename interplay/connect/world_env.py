@@ -11,9 +11,8 @@ from pettingzoo.utils.env import ParallelEnv
 
 from interplay.connect.agent_infos import AgentInfos, Infos
 from interplay.connect.agent_names import PREFIX, AgentNames
-from interplay.connect.flat import FORMS
 from interplay.connect.pictures import HUMAN, PIXELS, WorldPictures
-from interplay.connect.readers import FlatReader, KindReader
+from interplay.connect.readers import readers_of
 from interplay.core.copying import CopiedWhole
 from interplay.core.errors import UserError
 from interplay.core.world import TimeStep, World
@@ -95,7 +94,8 @@ class WorldEnv(WorldPictures, CopiedWhole, ParallelEnv[str, Any, Any]):
         flat: bool | str = False,
     ) -> None:
         self.renames = world.respawns and not slots
-        _check(world, render_mode, flat)
+        if render_mode not in (None, *RENDER_MODES):
+            raise UserError(f"{world.id}: render_mode = {render_mode!r}; choose {RENDER_MODES} or None")
         _check_agents(world, self.renames, on_death, slots, lives)
         self.world, self.render_mode = world, render_mode
         self.on_death, self.slots, self.lives = on_death, slots, lives
@@ -106,12 +106,7 @@ class WorldEnv(WorldPictures, CopiedWhole, ParallelEnv[str, Any, Any]):
             "render_fps": 30,
             "is_parallelizable": True,
         }
-        self._kinds: list[KindReader] = [
-            FlatReader(world, index, mask_in_observation, single=flat == "discrete")
-            if flat
-            else KindReader(world, index, mask_in_observation)
-            for index in range(len(world.kinds))
-        ]
+        self._kinds = readers_of(world, flat, mask_in_observation)
         self._names = AgentNames(world, self._kinds, self.renames)
         self._infos = AgentInfos(world, self._names, slots)
         self._one_choice = slots or on_death == "keep"  # of idle agents
@@ -171,11 +166,7 @@ class WorldEnv(WorldPictures, CopiedWhole, ParallelEnv[str, Any, Any]):
         return self._padded(observation, infos) if self.on_death == "keep" else (observation, infos)
 
     def step(self, actions: Mapping[str, Any]) -> Step:
-        """Steps the world; agents that are not acting need no entry in `actions`.
-
-        Raises:
-            UserError: for a missing, unknown or illegal action, naming the agent.
-        """
+        """Steps the world; agents that are not acting need no entry in `actions`."""
         if not self._present and (not self.renames or self.over):
             return {}, {}, {}, {}, {}
         before = self._present
@@ -197,16 +188,6 @@ class WorldEnv(WorldPictures, CopiedWhole, ParallelEnv[str, Any, Any]):
         observation = self.world.by_kind(self.world.timestep.observation)
         parts = [field[0].ravel() for kind in self.world.kinds for field in observation[kind.name].values()]
         return np.concatenate(parts, dtype=np.float32)
-
-    def render(self) -> Any:
-        """A (512, 512, 3) uint8 picture for ``"rgb_array"``; for ``"human"`` a window shows it.
-
-        Raises:
-            UserError: if pictures need a package that is not installed, or there is no display.
-        """
-        if self.render_mode is None:
-            raise UserError(f'{self.world.id}: no render_mode; make it with render_mode="rgb_array"')
-        return self._picture(self.render_mode)
 
     # -- actions ----------------------------------------------------------------------------------
 
@@ -399,26 +380,11 @@ def _only(names: list[str], part: dict[str, T]) -> dict[str, T]:
     return {name: part[name] for name in names}
 
 
-def _check(world: World, render_mode: str | None, flat: bool | str) -> None:
-    if world.num_worlds != 1:
-        raise UserError(
-            f"{world.id}: a PettingZoo environment is one world, this batch has {world.num_worlds}; pass num_worlds=1"
-        )
-    if render_mode not in (None, *RENDER_MODES):
-        raise UserError(
-            f"{world.id}: render_mode = {render_mode!r}; choose {', '.join(RENDER_MODES)} or None"
-        )
-    if not any(flat is form or (isinstance(flat, str) and flat == form) for form in FORMS):
-        raise UserError(f'{world.id}: flat = {flat!r}; choose False, True or "discrete"')
-
-
 def _check_agents(world: World, renames: bool, on_death: str | None, slots: bool, lives: int | None) -> None:
     if on_death not in (None, "remove", "keep", "rename"):
         raise UserError(f'{world.id}: on_death = {on_death!r}; choose "remove", "keep", "rename" or None')
     if lives is not None and (type(lives) is not int or not 1 <= lives <= MOST):
-        raise UserError(
-            f"{world.id}: lives = {lives!r} is not allowed; pass a whole number from 1 to {MOST:,}"
-        )
+        raise UserError(f"{world.id}: lives = {lives!r}; pass a whole number from 1 to {MOST:,}")
     conflicts = (
         (slots and on_death == "remove", "slots never leave; leave out slots or the removal of the dead"),
         (slots and lives is not None, f"lives = {lives}, but agents are slots; leave one of them out"),

@@ -106,9 +106,6 @@ def world_to_simulation(world_id: str, **options: Any) -> WorldSimulation:
         world_id: a registered id, or anything else that `interplay.make` takes.
         **options: of `interplay.make`, the world's settings among them.
 
-    Raises:
-        UserError: for an unknown world or option, and where slots live more than once.
-
     Example:
         >>> from interplay.connect import to_aec
         >>> from interplay.sim.managers import DynamicOrderManager

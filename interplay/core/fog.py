@@ -37,9 +37,6 @@ def fogged(scene: Scene, visible: Visible) -> Scene:
         scene: that `hideable` gave.
         visible: what the agent observes.
 
-    Raises:
-        UserError: if a mask does not fit its layer, or names a layer or column that there is not.
-
     Example:
         >>> from interplay.core.scene import Canvas
         >>> canvas = Canvas(bounds=(0, 0, 9, 9))

@@ -53,7 +53,7 @@ class Layer(NamedTuple):
         if set(self.columns) != set(first.columns):
             odd = ", ".join(sorted(set(self.columns) ^ set(first.columns)))
             raise UserError(
-                f'canvas layer "{self.name}": {odd} changed between a constant and an array; pass the same kind of value in every frame'
+                f'canvas layer "{self.name}": {odd} changed between constant and array; pass the same kind in every frame'
             )
         for key, was in first.options.items():
             if (
@@ -110,10 +110,8 @@ class LayerBuilder:
     def tiles(self, ids: Any) -> None:
         """The tile numbers of a ground, (H, L) integers 0..255."""
         array = np.asarray(ids)
-        if array.ndim != 2 or not array.size or array.dtype.kind not in "iub":
-            raise self.wrong(f"ids has shape {array.shape} and dtype {array.dtype}; pass integers (H, L)")
-        if array.dtype != np.uint8 and (array.min() < 0 or array.max() > 255):
-            raise self.wrong(f"ids run from {array.min()} to {array.max()}; tiles are numbered 0..255")
+        if array.ndim != 2 or not array.size or not _are_bytes(array):
+            raise self.wrong(f"ids are {array.dtype}{array.shape}; pass whole numbers 0..255 of shape (H, L)")
         self.columns["tile"] = array.astype(np.uint8)
         self.rows = array.size
 
@@ -123,9 +121,7 @@ class LayerBuilder:
         if minimum is not None and np.any(column < minimum):
             raise self.wrong(f"{key} = {float(np.min(column))}; it must be at least {minimum}")
         if type(value) in (int, float):
-            if not np.isfinite(value):
-                raise self.wrong(f"{key} = {value}; pass a finite number")
-            self.options[key] = value
+            self.constant(key, value)
         else:
             self._column(key, np.atleast_1d(column))
 
@@ -146,15 +142,13 @@ class LayerBuilder:
             self.options["colour"] = value.lower()
             return
         array = np.asarray(value)
-        if array.dtype.kind not in "iub" or (array.size and (array.min() < 0 or array.max() > 255)):
+        if not _are_bytes(array) or (array.ndim == 2 and array.shape != (self.rows, 3)):
             raise self.wrong(
-                'colour is no palette number 0..255, "#rrggbb" or (N, 3) uint8; pass one of those'
+                f'colour is {array.dtype}{array.shape}; pass numbers 0..255, one or three for each row, or "#rrggbb"'
             )
         if type(value) is int:
             self.options["colour"] = value
         elif array.ndim == 2:
-            if array.shape != (self.rows, 3):
-                raise self.wrong(f"colour has shape {array.shape}; pass ({self.rows}, 3) red, green, blue")
             self.columns["rgb"] = array.astype(np.uint8)
         else:
             self._column("colour", np.atleast_1d(array).astype(np.uint8))
@@ -176,25 +170,19 @@ class LayerBuilder:
             self.flag(f"mark.{key}", value)
         self.options["marks"] = tuple(marks)
 
-    def sight(self, sight: Sequence[Any]) -> None:
+    def sight(self, depth: Any, angle: Any, chords: int = 16, blockers: Sequence[str] | None = None) -> None:
         """A cone: ``sight.depth``, ``sight.angle`` (constants or columns), the constants ``sight.chords``, ``sight.blockers``."""
-        if len(sight) not in (2, 3, 4):
-            raise self.wrong(
-                f"sight has {len(sight)} parts; pass (depth, angle), (depth, angle, chords) or (depth, angle, chords, blockers)"
-            )
         if "angle" not in self.columns and "angle" not in self.options:
             raise self.wrong("sight needs the heading; pass angle too")
-        self.number("sight.depth", sight[0], minimum=0.0)
-        self.number("sight.angle", sight[1], minimum=0.0)
-        chords = int(sight[2]) if len(sight) > 2 else 16
-        if not 1 <= chords <= MAX_CHORDS:
+        self.number("sight.depth", depth, minimum=0.0)
+        self.number("sight.angle", angle, minimum=0.0)
+        if not 1 <= int(chords) <= MAX_CHORDS:
             raise self.wrong(f"sight has {chords} chords; pass 1 to {MAX_CHORDS}")
-        self.options["sight.chords"] = chords
-        if len(sight) == 4:
-            names = sight[3]
-            if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-                raise self.wrong(f"sight is blocked by {names!r:.60}; pass the names of layers")
-            self.options["sight.blockers"] = tuple(names)
+        self.options["sight.chords"] = int(chords)
+        if blockers is not None:
+            if isinstance(blockers, str) or not all(isinstance(name, str) for name in blockers):
+                raise self.wrong(f"sight is blocked by {blockers!r:.60}; pass the names of layers")
+            self.options["sight.blockers"] = tuple(blockers)
 
     def legend(self, words: str | Sequence[str] | Mapping[str, str]) -> None:
         """Names of the layer's things: one text, one for each number, or text -> colour; empty = no such constant."""
@@ -248,6 +236,13 @@ class LayerBuilder:
         self.columns[key] = array if array.shape[0] == self.rows else np.repeat(array, self.rows)
 
 
+def _are_bytes(array: Array) -> bool:
+    """Whether all are whole numbers from 0 to 255."""
+    if array.dtype == np.uint8 or not array.size:
+        return array.dtype.kind in "iub"
+    return array.dtype.kind in "iub" and bool(array.min() >= 0 and array.max() <= 255)
+
+
 def is_hex(colour: str) -> bool:
     """True for ``"#rrggbb"``."""
     return len(colour) == 7 and colour[0] == "#" and all(c in "0123456789abcdefABCDEF" for c in colour[1:])
@@ -275,18 +270,13 @@ def cells(name: str, rows: Sequence[Sequence[Any]], width: int) -> tuple[tuple[A
     checked = []
     for i, row in enumerate(rows):
         plain = tuple(cell.item() if isinstance(cell, np.generic) else cell for cell in row)
+        owner = f'canvas table "{name}": row {i}'
         if len(plain) != width:
-            raise UserError(
-                f'canvas table "{name}": row {i} has {len(plain)} cells, the table {width} columns'
-            )
+            raise UserError(f"{owner} has {len(plain)} cells, the table {width} columns")
         for cell in plain:
             if not (cell is None or isinstance(cell, str | int | float)):
-                raise UserError(
-                    f'canvas table "{name}": row {i} holds a {type(cell).__name__}; pass texts and numbers'
-                )
+                raise UserError(f"{owner} holds a {type(cell).__name__}; pass texts and numbers")
             if isinstance(cell, str) and len(cell) > MAX_TEXT:
-                raise UserError(
-                    f'canvas table "{name}": row {i} has a text of more than {MAX_TEXT} characters; shorten it'
-                )
+                raise UserError(f"{owner} has a text of more than {MAX_TEXT} characters; shorten it")
         checked.append(plain)
     return tuple(checked)

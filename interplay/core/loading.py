@@ -25,7 +25,7 @@ def load(path: str, users: bool = False) -> Any:
             wrong is one line.
     """
     module_name, _, attribute = path.partition(":")
-    if module_name.endswith(".py") or "/" in module_name or not attribute:
+    if module_name.endswith(".py") or "/" in module_name or not attribute or module_name[:1] in ("", "."):
         plain = module_name.removesuffix(".py").removeprefix("./").replace("/", ".") or "my_package.tag"
         raise UserError(
             f"{path!r}: not of the form module:name; write for example {plain}:{attribute or 'Tag'}"
@@ -40,21 +40,14 @@ def load(path: str, users: bool = False) -> Any:
         raise UserError(
             f"{path!r}: no module named {error.name!r}; run from its folder or install it"
         ) from error
-    except ValueError as error:  # an empty module name
-        raise UserError(
-            f"{path!r}: not of the form module:name; write for example my_package.tag:Tag"
-        ) from error
-    except SystemExit as error:  # a script, which reads the command line or ends when it is done
-        raise UserError(
-            f"{path!r}: {module_name} ended the program while it was imported; put what only a script does "
-            'under if __name__ == "__main__":'
-        ) from error
-    except Exception as error:
-        if not users or isinstance(error, UserError | ImportError):
+    except (Exception, SystemExit) as error:
+        if isinstance(error, UserError | ImportError) or not (users or isinstance(error, SystemExit)):
             raise
-        raise UserError(
-            f"{path!r}: {type(error).__name__} while {module_name} was imported: {error}; fix the module"
-        ) from error
+        cure = "fix the module"
+        if isinstance(error, SystemExit):  # a script, which reads the command line or ends when it is done
+            cure = 'put what only a script does under if __name__ == "__main__":'
+        what = f"{type(error).__name__} while {module_name} was imported: {error}"
+        raise UserError(f"{path!r}: {what}; {cure}") from error
     if module_name == "gymnasium" and not hasattr(module, attribute):
         return _maker_of(path, attribute)
     if not hasattr(module, attribute):

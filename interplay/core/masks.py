@@ -93,18 +93,13 @@ def to_gymnasium(space: spaces.Space[Any], row: np.ndarray) -> Any:
 
 
 def from_gymnasium(space: spaces.Space[Any], mask: Any) -> np.ndarray:
-    """Gymnasium's mask as one agent's row of bools: the inverse of `to_gymnasium`.
-
-    Raises:
-        ValueError: if the mask does not fit the space.
-    """
+    """Gymnasium's mask as one agent's row of bools: the inverse of `to_gymnasium`."""
     counts = action_choices(space)
     if isinstance(space, spaces.MultiBinary) and np.size(mask) != sum(counts):
         flat = np.asarray(mask).reshape(-1)
         if flat.size != len(counts) or flat.dtype == bool:
             raise ValueError(
-                f"an action mask of {space} has {len(counts)} entries: 0 forces off, 1 forces on, 2 leaves free; this one has "
-                f"{flat.size} of {flat.dtype}"
+                f"an action mask of {space} has {len(counts)} entries 0 (off), 1 (on) or 2 (free), this one {flat.size} of {flat.dtype}"
             )
         _check_flags(flat, 2)
         return np.stack([flat != 1, flat != 0], axis=-1).reshape(-1)

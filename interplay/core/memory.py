@@ -87,23 +87,18 @@ def check_memory(owner: object, mine: Arrays, given: Arrays, ranges: Mapping[str
         mine: its memory now.
         given: the memory to restore.
         ranges: path -> range of the array there; shape and dtype have to match too.
-
-    Raises:
-        UserError: naming the array, in one line.
     """
     for path in ranges.keys() & given.keys():
         array = np.asarray(given[path])
         known = mine[path]
         if array.shape != known.shape or array.dtype != known.dtype:
             raise UserError(
-                f"{type(owner).__name__}: its {path} is {array.dtype}{array.shape} there, {known.dtype}{known.shape} here; "
-                "go on with the memory of the same policy in the same world"
+                f"{type(owner).__name__}: its {path} is {array.dtype}{array.shape} there, {known.dtype}{known.shape} here; use another"
             )
         wrong = outside(array, ranges[path])
         if wrong is not None:
             raise UserError(
-                f"{type(owner).__name__}: its {path} holds {array[wrong][0]}, which is outside {ranges[path]}; "
-                "the memory is damaged or another policy's, use another"
+                f"{type(owner).__name__}: its {path} holds {array[wrong][0]}, outside {ranges[path]}; use another memory"
             )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,11 @@ class Policy(ABC):
     @abstractmethod
     def act(self, timestep: TimeStep) -> Any:
         """Actions for every slot, in the form of `World.step`; rows of agents that do not act are ignored."""
+
+
+def by_name(*policies: type[Policy]) -> dict[str, Callable[[], Policy]]:
+    """Policies by their names, as the mapping of a world's scripted players."""
+    return {policy.name: policy for policy in policies}
 
 
 class RandomPolicy(Policy):

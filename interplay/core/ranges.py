@@ -119,9 +119,6 @@ def check_state(
         given: name -> array with the world axis first.
         ranges: name -> range; bool fields hold 0 or 1 and need none, other fields without one may hold anything.
         laws: invariants, checked if all ranges hold.
-
-    Raises:
-        UserError: naming the field, the world, the value and the valid ones, in one line.
     """
     for name, array in given.items():
         allowed = ranges.get(name, FLAG if array.dtype == bool else ANYTHING)

@@ -30,6 +30,7 @@ SMALL = MIB  # bytes of a text that people write: settings, maps
 LINE = 8 * MIB  # bytes of a line of a log, and of a JSON document
 DEPTH = 64  # lists and groups inside each other
 DIGITS = 40  # of a whole number; a generator's 128 bits have 39
+MOST_NUMBER = 1 << 64  # whole numbers of TOML are smaller, and larger than its negative
 
 # tomllib takes a time that grows with the square of a dotted key's length, so long ones are found before.
 _DOTTED = re.compile(rf"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){{{DEPTH}}}""")
@@ -81,17 +82,21 @@ def read_bytes(path: Path | str, limit: int | None = None, links: bool = True) -
         return data
 
 
+def read_named(path: Path | str, limit: int = SMALL, links: bool = True) -> bytes:
+    """As `read_bytes`; the system's errors are one line, too."""
+    with os_errors_as_user_errors("reading", Path(path)):
+        return read_bytes(path, limit, links)
+
+
 def read_text(path: Path | str, limit: int = SMALL, links: bool = True) -> str:
     """A UTF-8 text."""
-    with os_errors_as_user_errors("reading", Path(path)):
-        data = read_bytes(path, limit, links)
+    data = read_named(path, limit, links)
     return _refused(lambda: decode(data), f"{path} is no text in UTF-8")
 
 
 def read_json(path: Path | str, limit: int = LINE, links: bool = True) -> Any:
     """A JSON document, see `parse_json`."""
-    with os_errors_as_user_errors("reading", Path(path)):
-        data = read_bytes(path, limit, links)
+    data = read_named(path, limit, links)
     return _refused(lambda: parse_json(data), f"{path} is not JSON")
 
 
@@ -116,12 +121,15 @@ def read_json_lines(path: Path | str, links: bool = True) -> Iterator[tuple[int,
 
 def read_toml(path: Path | str, links: bool = True) -> dict[str, Any]:
     """A TOML document, see `parse_toml`."""
-    with os_errors_as_user_errors("reading", Path(path)):
-        data = read_bytes(path, SMALL, links)
+    return toml_of(read_named(path, SMALL, links), str(path))
+
+
+def toml_of(data: bytes, owner: str) -> dict[str, Any]:
+    """As `parse_toml`; an error is one line that begins with the owner."""
     try:
         return parse_toml(data)
     except ValueError as error:
-        raise UserError(f"{path} is not TOML: {error}; fix that line") from None
+        raise UserError(f"{owner} is not TOML: {error}; fix that line") from None
 
 
 def decode(data: bytes) -> str:
@@ -165,7 +173,7 @@ def parse_toml(data: bytes | str) -> dict[str, Any]:
     """A TOML document, strictly.
 
     Raises:
-        ValueError: in one line: for other text, a whole number of too many digits, or too deep nesting.
+        ValueError: in one line: for other text, a whole number beyond 64 bits, a text with a NUL, or too deep nesting.
     """
     text = decode(data) if isinstance(data, bytes) else data
     if _DOTTED.search(text):
@@ -175,10 +183,11 @@ def parse_toml(data: bytes | str) -> dict[str, Any]:
     except RecursionError:
         raise ValueError(f"it is nested deeper than {DEPTH} levels") from None
     except tomllib.TOMLDecodeError as error:
-        raise tomllib.TOMLDecodeError(_cut(str(error))) from None
+        raise tomllib.TOMLDecodeError(cut(str(error))) from None
     except ValueError:  # Python reads no whole number of more than 4,300 digits
         raise ValueError(f"a whole number has more than {DIGITS} digits") from None
     check_depth(values)
+    _check_sizes(values)
     return values
 
 
@@ -197,8 +206,20 @@ def check_depth(value: Any) -> None:
     raise ValueError(f"it is nested deeper than {DEPTH} levels")
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= 120 else text[:117] + "..."
+def _check_sizes(value: Any) -> None:
+    """Refuses whole numbers beyond 64 bits, and texts with a NUL, which ends file names."""
+    if isinstance(value, str) and "\0" in value:
+        raise ValueError(f"the text {cut(value)!r} holds a NUL")
+    if isinstance(value, int) and not -MOST_NUMBER < value < MOST_NUMBER:
+        raise ValueError(f"a whole number has {value.bit_length()} bits, settings have at most 64")
+    if isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            _check_sizes(part)
+
+
+def cut(text: str, most: int = 120) -> str:
+    """A text for an error, shortened to so many characters."""
+    return text if len(text) <= most else text[: most - 3] + "..."
 
 
 def _object(path: Path | str, number: int, line: bytes) -> dict[str, Any]:

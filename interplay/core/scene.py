@@ -104,12 +104,9 @@ class Canvas:
         self.up: Literal["north", "south"] = "south"
         self._layers: dict[str, Layer] = {}
         self._picture: np.ndarray | None = None
+        self.up = _direction(up)
         if bounds is not None:
-            if len(bounds) != 4:
-                raise UserError(f"canvas: bounds = {bounds!r}; pass four numbers (x0, y0, x1, y1)")
-            self.show(bounds[0], bounds[1], bounds[2], bounds[3], up=up)
-        else:
-            self.up = _direction(up)
+            self.show(*bounds, up=up)
 
     def show(self, x0: float, y0: float, x1: float, y1: float, up: str = "south") -> None:
         """Sets the part of the world that the scene shows and the direction of y."""
@@ -218,7 +215,7 @@ class Canvas:
         build.bars(bars or {}, show_bars)
         build.marks(marks or {})
         if sight is not None:
-            build.sight(sight)
+            build.sight(*sight)
         if labels is not None:
             build.text = strings(name, labels, build.rows)
         self._add(build)
@@ -374,10 +371,6 @@ class Canvas:
         build.constants(titles=strings(name, columns, len(columns)), caption=bool(caption))
         if history:
             build.constants(history=_columns_among(name, history, columns), heads=str(heads))
-        elif heads:
-            raise UserError(
-                f'canvas layer "{name}": heads = {heads!r:.60} without history; name columns, or leave it out'
-            )
         build.text = cells(name, rows, len(columns))
         build.rows = len(build.text)
         self._add(build)
@@ -432,6 +425,11 @@ def scene_of(world: World, index: int = 0) -> Scene:
     canvas = Canvas()
     world.draw(canvas, index)
     return canvas.scene()
+
+
+def rgb(colour: str) -> np.ndarray:
+    """(3,) uint8 of ``"#rrggbb"``, for layers with a colour per row."""
+    return np.frombuffer(bytes.fromhex(colour[1:]), np.uint8)
 
 
 def _direction(up: str) -> Literal["north", "south"]:

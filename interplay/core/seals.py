@@ -15,9 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from interplay.core import settings_reading
-from interplay.core.files import os_errors_as_user_errors
-from interplay.core.reading import SMALL, parse_toml, read_bytes
+from interplay.core.reading import parse_toml, read_named, toml_of
 from interplay.core.settings import Settings, to_toml
 
 _LINE = re.compile(rb"# seal ([0-9a-f]{64})((?: [0-9a-f]{64})*); an edit below is noticed\r?")
@@ -52,9 +50,8 @@ def sealed_toml(settings: Settings, departs: Sequence[str] = ()) -> str:
 
 def read_sealed(path: Path | str) -> Sealed:
     """Reads a settings file inside a folder of ours; links are not followed."""
-    with os_errors_as_user_errors("reading", Path(path)):
-        data = read_bytes(path, SMALL, links=False)
-    values = settings_reading.parse_toml(data, str(path))
+    data = read_named(path, links=False)
+    values = toml_of(data, str(path))
     return Sealed(values, *check_seal(data, values))
 
 

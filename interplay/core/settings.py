@@ -6,6 +6,7 @@ TOML has no null: a value that is switched off is written ``"off"``, which a fie
 from __future__ import annotations
 
 import difflib
+import tomllib
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ import pydantic
 
 from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean
-from interplay.core.settings_reading import parse_overrides, read_toml
+from interplay.core.reading import cut, parse_toml, read_toml
 from interplay.core.settings_text import allowed, show, union_members, write_toml
 
 __all__ = [
@@ -32,6 +33,8 @@ __all__ = [
 ]
 
 M = TypeVar("M", bound="Settings")
+
+MOST_DEPTH = 32  # groups of an override; a real one has three
 
 
 class Settings(pydantic.BaseModel):
@@ -103,6 +106,48 @@ def changed(settings: M, overrides: Mapping[str, Any], owner: str) -> M:
         3.0
     """
     return build(type(settings), merge(settings.model_dump(), overrides), owner)
+
+
+def parse_overrides(pairs: Sequence[str]) -> dict[str, Any]:
+    """Reads ``a.b=3`` pairs into a nested mapping; later pairs win.
+
+    Values are TOML scalars, arrays or inline tables; a bare word is a string.
+
+    Example:
+        >>> parse_overrides(["ppo.clip=0.1", "world.id=survival/1v1-heals-low", "network.hidden=[64, 64]"])
+        {'ppo': {'clip': 0.1}, 'world': {'id': 'survival/1v1-heals-low'}, 'network': {'hidden': [64, 64]}}
+    """
+    nested: dict[str, Any] = {}
+    for pair in pairs:
+        path, equals, text = pair.partition("=")
+        parts, owner = path.strip().split("."), f"override {cut(pair, 80)!r}"
+        if not equals or not text.strip() or not all(parts):
+            raise UserError(f"{owner} is not KEY=VALUE; write for example ppo.clip=0.1")
+        if len(parts) > MOST_DEPTH:
+            raise UserError(f"{owner} goes {len(parts)} groups deep; give a key of the settings")
+        group = nested
+        for part in parts[:-1]:
+            group = group.setdefault(part, {})
+            if not isinstance(group, dict):
+                raise UserError(f"{owner}: {part} was given a value before; give one of the two")
+        if isinstance(group.get(parts[-1]), dict):
+            raise UserError(f"{owner}: keys below {parts[-1]} were given before; give one of the two")
+        group[parts[-1]] = _parse_value(text.strip(), owner)
+    return nested
+
+
+def _parse_value(text: str, owner: str) -> Any:
+    try:
+        document = parse_toml(f"value = {text}")
+    except tomllib.TOMLDecodeError:
+        return text
+    except ValueError as error:
+        raise UserError(f"{owner}: {error}; give a value that a setting can have") from None
+    value = document["value"]
+    # A newline could smuggle in further keys, and dates are no settings: both are taken as the words they are.
+    if len(document) > 1 or not isinstance(value, bool | int | float | str | list | dict):
+        return text
+    return value
 
 
 def merge(base: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:

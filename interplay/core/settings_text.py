@@ -14,6 +14,7 @@ import annotated_types
 import pydantic
 
 from interplay.core.errors import UserError
+from interplay.core.reading import cut
 
 _WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", type(None): '"off"'}
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
@@ -33,7 +34,7 @@ def show(value: Any) -> str:
             text = toml_value(value)
         except UserError:
             text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."
+    return cut(text, 80)
 
 
 def allowed(field: pydantic.fields.FieldInfo | None) -> str:

@@ -17,9 +17,6 @@ MOST = 2**26  # numbers of a space out of a file
 def to_json(space: spaces.Space[Any]) -> dict[str, Any]:
     """A space as JSON values.
 
-    Raises:
-        TypeError: for a space that is no array, nor a Dict of arrays.
-
     Example:
         >>> to_json(spaces.Box(0, np.inf, (2,)))
         {'box': [[0.0], ['inf']], 'shape': [2], 'dtype': 'float32'}

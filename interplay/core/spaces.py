@@ -32,8 +32,6 @@ def check_action(owner: str, space: spaces.Space, action: Any, num_worlds: int, 
             key: check_action(f"{owner}, action {key}", part, action[key], num_worlds, num_agents)
             for key, part in space.spaces.items()
         }
-    if action is None:
-        raise UserError(f"{owner}: no actions; pass an array of shape ({num_worlds}, {num_agents}, ...)")
     array = _native(owner, action)
     shape = (num_worlds, num_agents, *(space.shape or ()))
     if array.shape != shape:
@@ -117,11 +115,7 @@ def _choices(space: spaces.Space) -> tuple[np.ndarray, np.ndarray]:
 
 
 def action_choices(space: spaces.Space) -> tuple[int, ...]:
-    """Number of choices of each head of an integer action space: Discrete(5) -> (5,), MultiBinary(2) -> (2, 2).
-
-    Raises:
-        ValueError: for spaces that are not Discrete, MultiDiscrete or MultiBinary.
-    """
+    """Number of choices of each head of an integer action space: Discrete(5) -> (5,), MultiBinary(2) -> (2, 2)."""
     _, count = _choices(space)
     shape = space.shape or ()
     return tuple(int(n) for n in np.broadcast_to(count, shape).reshape(-1)) if shape else (int(count),)

@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 from interplay.core.errors import UserError
 from interplay.core.files import os_errors_as_user_errors, replace_file
 from interplay.core.loading import origin
+from interplay.core.reading import read_named, read_toml
 from interplay.core.settings import Settings, build, to_toml
-from interplay.core.settings_reading import parse_toml, read_bytes
 from interplay.core.settings_text import show, toml_value
 
 S = TypeVar("S", bound=Settings)
@@ -87,7 +87,7 @@ def read_settings(file: Path | str, model: type[S], trust: bool = False) -> S:
         UserError: if it cannot be read, is no TOML, or holds wrong values.
     """
     file = Path(file)
-    settings = build(model, parse_toml(read_bytes(file), str(file)), str(file))
+    settings = build(model, read_toml(file), str(file))
     admit(settings, file, trust)
     return settings
 
@@ -125,9 +125,6 @@ def admit_bytes(what: str, file: Path, data: bytes, trust: bool) -> None:
 
     Args:
         what: the complaint about the file.
-
-    Raises:
-        Untrusted: if they are not trusted.
     """
     if trust:
         add_trusted(file, data)
@@ -150,7 +147,7 @@ def read_program(file: Path, trust: bool = False) -> bytes:
         Untrusted: if they are not trusted.
         UserError: if it cannot be read.
     """
-    data = read_bytes(file)
+    data = read_named(file)
     admit_bytes("it is a program", file, data, trust)
     return data
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from interplay.core.errors import USER_ERRORS, UserError
 from interplay.core.files import os_errors_as_user_errors, replace_file
-from interplay.core.settings_reading import read_bytes
+from interplay.core.reading import read_named
 from interplay.core.trust import add_trusted, read_program
 from interplay.experiment.params import Experiment, read_params
 from interplay.train.tabular.folders import make_folder, results_folder, stamp
@@ -32,7 +32,7 @@ def load_experiment(path: str | Path) -> Experiment:
         UserError: if it cannot be read or has no dictionary `params`, and as `read_params`.
     """
     path = Path(path)
-    return _experiment_in(_run(path, read_bytes, path.parent), path)
+    return _experiment_in(_run(path, read_named, path.parent), path)
 
 
 def load_experiment_of(run: str | Path, trust: bool = False) -> Experiment:
@@ -59,7 +59,7 @@ def load_script(path: str | Path) -> Callable[[Any, Any], Any]:
     Raises:
         UserError: if it cannot be read or has no such function.
     """
-    function = getattr(_run(Path(path), read_bytes, Path(path).parent), "run", None)
+    function = getattr(_run(Path(path), read_named, Path(path).parent), "run", None)
     if not callable(function):
         raise UserError(f"{path} has no function run(sim, trainer); write one")
     chosen: Callable[[Any, Any], Any] = function
@@ -85,7 +85,7 @@ def config_of(run: str | Path) -> Path:
 def copy_into(config: str | Path, run: Path) -> Path:
     """Puts a copy of an experiment's file, which this process has run, into a run folder, and trusts it there."""
     with os_errors_as_user_errors("copying", Path(config)):
-        data = read_bytes(config)
+        data = read_named(config)
         target = run / Path(config).name
         add_trusted(target, data)
         replace_file(target, data, "config")

@@ -5,7 +5,7 @@ works for one world or for thousands. Invalid values raise `AssertionError`, inv
 """
 
 from interplay.gridworld.component import GridWorldBaseComponent
-from interplay.gridworld.registry import register, registry
+from interplay.gridworld.declare import register, registry
 from interplay.gridworld.simulation import GridWorldSimulation
 from interplay.gridworld.smart import SmartGridWorldSimulation
 

@@ -224,15 +224,7 @@ class GridWorldAgent(PrincipleAgent):
 
     blocking = Column("blocking", flag, "Whether the agent hides cells behind it.", _show_anew)
 
-    @property
-    def active(self) -> bool:
-        """Whether the agent is alive."""
-        return self._rows.active.item(self._slot)
-
-    @active.setter
-    def active(self, value: bool) -> None:
-        require(is_exactly(value, bool), f"{self._name}: active {value!r} is no bool; give True or False")
-        self._rows.active[self._slot] = value
+    active = Column("active", flag, "Whether the agent is alive.")
 
     initial_health = Column(
         "first_health",
@@ -309,10 +301,6 @@ class GridObservingAgent(ObservingAgent, GridWorldAgent):
 
     view_range = Reach(_reach, 'Cells in each direction; ``"FULL"`` until an observer knows the grid.')
 
-    @property
-    def configured(self) -> bool:
-        return super().configured and self.view_range is not None
-
 
 class MovingAgent(ActingAgent, GridWorldAgent):
     """An agent that moves.
@@ -326,10 +314,6 @@ class MovingAgent(ActingAgent, GridWorldAgent):
         self.move_range = move_range
 
     move_range = Reach(_reach, 'Cells in each direction; ``"FULL"`` until an actor knows the grid.')
-
-    @property
-    def configured(self) -> bool:
-        return super().configured and self.move_range is not None
 
 
 class OrientationAgent(GridWorldAgent):
@@ -383,10 +367,6 @@ class AttackingAgent(ActingAgent, GridWorldAgent):
     attack_strength = Column("strength", _share, "Health that an attack takes.")
     attack_accuracy = Column("accuracy", _share, "Chance of each attack.")
     simultaneous_attacks = Column("attacks", _whole("int from 0", 0), "Attacks in one step.")
-
-    @property
-    def configured(self) -> bool:
-        return super().configured and self.attack_range is not None
 
 
 class AmmoAgent(GridWorldAgent):

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from gymnasium import spaces
 
 from interplay.core.jit import records
 
@@ -67,7 +68,6 @@ class Board(NamedTuple):
 
 def new_board(num_worlds: int, num_agents: int, rows: int, cols: int) -> Board:
     """Empty grids, with agents never placed."""
-    records((num_worlds, num_agents), AGENT)
     cells = records((num_worlds, rows, cols), CELL)
     cells["first"] = -1
     return Board(new_agents(num_worlds, num_agents), cells, np.zeros((num_worlds, 3), np.uint64))
@@ -147,3 +147,26 @@ def repeated(board: Board, num_worlds: int) -> Board:
         np.repeat(board.cells[:1], num_worlds, axis=0).view(type(board.cells)),
         np.zeros((num_worlds, 3), np.uint64),
     )
+
+
+def state_space(board: Board) -> spaces.Box:
+    """The space of `global_state`: six numbers per agent."""
+    return spaces.Box(0.0, 1.0, (6 * board.agents.shape[1],), np.float32)
+
+
+def global_state(board: Board) -> Array:
+    """Place and condition of every agent, learning or not, by slot: (W, 6 A) float32 between 0 and 1.
+
+    On the grid, active, health; row and column, counted from 1, over their number, 0 if never placed; orientation in quarters,
+    0 = none. Internal arrays of components are not included.
+    """
+    agents, (_, rows, cols) = board.agents, board.cells.shape
+    fields = [
+        agents["placed"],
+        agents["active"],
+        agents["health"],
+        (agents["row"] + 1) / rows,
+        (agents["col"] + 1) / cols,
+        agents["orientation"] / 4,
+    ]
+    return np.stack(fields, axis=2).reshape(len(agents), -1).astype(np.float32)

@@ -154,10 +154,7 @@ def attach(agent: Any, kind: str, key: str, space: spaces.Space, null: Any) -> N
     """Adds a channel to an agent's space and null point, replacing one of that key (A10).
 
     Args:
-        agent: observing or acting.
         kind: ``"observation"`` or ``"action"``.
-        key: of the channel.
-        space: of the channel.
         null: the channel's null point; None = it has none.
     """
     whole = getattr(agent, f"{kind}_space")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from interplay.core.loading import load
 from interplay.core.scene import Canvas
 from interplay.gridworld.board import Array, Board
 from interplay.sim.agents import is_agent
@@ -199,3 +200,28 @@ def _turned(point: Any, degrees: float) -> tuple[float, float]:
 def _along(points: Array) -> Array:
     """The same outline with 24 corners: the last is repeated."""
     return np.concatenate([points, np.repeat(points[-1:], _CORNERS - len(points), axis=0)])
+
+
+def render(sim: Any, fig: Any = None, gridlines: bool = True, background_color: str = "w") -> Any:
+    """Draws the present state; see `GridWorldSimulation.render`."""
+    canvas = Canvas()
+    sim.draw(canvas)
+    scene = canvas.scene()
+    rows, cols = sim.grid.rows, sim.grid.cols
+    longest = max(rows, cols)
+    size = (max(64, 512 * cols // longest), max(64, 512 * rows // longest))
+    # Imported by name: pictures are a layer above simulations.
+    picture = load("interplay.view.picture:render")(scene, size)
+    if fig is None:
+        return picture
+    axes = fig.gca()
+    if axes.images:
+        axes.images[0].set_data(picture)
+    else:
+        axes.imshow(picture, extent=(0, cols, rows, 0))
+        axes.set_facecolor(background_color)
+        axes.set_xticks(range(cols + 1), labels=[])
+        axes.set_yticks(range(rows + 1), labels=[])
+        axes.grid(gridlines)
+    fig.canvas.draw_idle()
+    return fig

@@ -1,8 +1,9 @@
-"""Observers of the grid and of an agent's own fields (manual 3.2.5 to 3.2.9; specification 2.9 and 7)."""
+"""Observers of the grid, of an agent's own fields and of its target (manual 3.2.5 to 3.2.9; specification 2.9 and 7)."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,10 @@ from gymnasium import spaces
 from interplay.gridworld.agents import AmmoAgent, GridObservingAgent, GridWorldAgent, OrientationAgent
 from interplay.gridworld.board import Array, Board
 from interplay.gridworld.component import GridWorldBaseComponent, attach
+from interplay.gridworld.dones import target_ids, target_slots
 from interplay.gridworld.rules import windows
 from interplay.sim.agents import ObservingAgent, is_agent
-from interplay.sim.checks import is_exactly, require
+from interplay.sim.checks import Checked, flag
 from interplay.sim.spaces import Box
 
 HIDDEN = -2  # of a cell that an agent cannot see
@@ -45,12 +47,9 @@ class BoardObserver(ObserverBaseComponent):
         """The space of an agent's channel, and its null observation."""
 
     def seen_cells(self, agent: Any, seen: Any, row: int, col: int) -> Array | None:
-        """Cells that an agent sees, (rows, cols) bool, for human players; None: unknown.
+        """Cells that an agent at a place sees, (rows, cols) bool, for human players; None: unknown.
 
-        Args:
-            agent: the observing one.
-            seen: the observer's last output for it.
-            row, col: its place.
+        ``seen`` is the observer's last output for the agent.
         """
         return None
 
@@ -144,15 +143,11 @@ class PositionCenteredEncodingObserver(WindowObserver):
         self.observe_self = observe_self
         super().__init__(**kwargs)
 
-    @property
-    def observe_self(self) -> bool:
-        """Whether the agent counts as an occupant of its cell."""
-        return self.with_self
+    observe_self = Checked(flag, "Whether the agent counts as an occupant of its cell.")
 
-    @observe_self.setter
-    def observe_self(self, value: bool) -> None:
-        require(is_exactly(value, bool), f"observe_self {value!r} is no bool; give True or False")
-        self.with_self = value
+    @property
+    def with_self(self) -> bool:  # type: ignore[override]
+        return self.observe_self
 
     def _shape(self, agent: Any) -> tuple[int, int, int]:
         return self._side(agent), self._side(agent), 1
@@ -258,3 +253,62 @@ class OrientationObserver(FieldObserver):
 
     def get_obs(self, agent: Any, **kwargs: Any) -> dict[str, Any]:
         return {self.key: np.array([agent.orientation])} if self.supports(agent) else {}
+
+
+class PositionCenteredHealthObserver(BoardObserver):
+    """The health of agents in view, the observer in the middle: 0 empty, -1 outside, -2 hidden; float32.
+
+    Of several agents in a cell it is the one that `PositionCenteredEncodingObserver` shows.
+    """
+
+    key = "position_centered_health"
+    needs = GridObservingAgent
+
+    def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
+        side = 2 * self.reach(agent, "view_range") + 1
+        return Box(-2, 1, (side, side), np.float32), np.full((side, side), -2, np.float32)
+
+    def get_obs(self, agent: Any, **kwargs: Any) -> dict[str, Any]:
+        if not self.supports(agent):
+            return {}
+        board, slot = self._grid.board, self._grid.slot_of(agent)
+        out = np.empty((1, 1, *agent.observation_space[self.key].shape), np.float32)
+        self.look_all(board, np.array([slot], np.int32), np.ones((1, board.agents.shape[1]), bool), out, 0, 1)
+        return {self.key: out[0, 0]}
+
+    def look_all(self, board: Board, slots: Array, queried: Array, out: Array, lo: int, hi: int) -> None:
+        windows.look_at_health(*board, slots, queried, out[..., None], lo, hi)
+
+
+class TargetObserver(BoardObserver):
+    """Rows and columns to the agent's target.
+
+    Args:
+        target_mapping: id -> id of its target.
+    """
+
+    def __init__(self, target_mapping: Mapping[str, str] | None = None, **kwargs: Any) -> None:
+        self.target_mapping = target_ids(target_mapping, kwargs.get("agents") or {}, type(self).__name__)
+        super().__init__(**kwargs)
+
+    key = "target"
+
+    def _supported_agent(self, agent: GridWorldAgent) -> bool:
+        return isinstance(agent, ObservingAgent) and agent.id in self.target_mapping
+
+    def channel(self, agent: Any) -> tuple[spaces.Space, Any]:
+        ends = np.array([self.rows - 1, self.cols - 1])
+        return Box(-ends, ends, (2,), int), np.zeros(2, int)
+
+    def get_obs(self, agent: Any, **kwargs: Any) -> dict[str, Any]:
+        if not self.supports(agent):
+            return {}
+        target = self.agents[self.target_mapping[agent.id]]
+        return {self.key: target.position - agent.position}
+
+    def look_all(self, board: Board, slots: Array, queried: Array, out: Array, lo: int, hi: int) -> None:
+        known = self._remembered("_targets", lambda: target_slots(self.target_mapping, self))
+        targets, ask = known[slots], queried[lo:hi, slots]
+        for place, name in enumerate(("row", "col")):
+            away = board.agents[name][lo:hi, targets] - board.agents[name][lo:hi, slots]
+            np.copyto(out[lo:hi, :, place], away, where=ask, casting="unsafe")

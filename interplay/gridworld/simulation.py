@@ -124,7 +124,7 @@ class GridWorldSimulation(AgentBasedSimulation):
         Returns:
             The figure, or (H, W, 3) uint8.
         """
-        from interplay.gridworld.render import render
+        from interplay.gridworld.draw import render
 
         return render(self, fig, gridlines, background_color)
 

@@ -13,23 +13,27 @@ from interplay.core.errors import Refused
 from interplay.core.masks import is_legal
 from interplay.gridworld.actors.actor import ActionResult
 from interplay.gridworld.batch import Batch, Parts
-from interplay.gridworld.declare import make_components
+from interplay.gridworld.declare import make_components, refuse_misspelt
 from interplay.gridworld.dones import BoardDone
 from interplay.gridworld.grid import Grid
-from interplay.gridworld.keywords import refuse_misspelt
 from interplay.gridworld.simulation import GridWorldSimulation
 from interplay.gridworld.wrappers import ComponentWrapper
 from interplay.sim.agents import is_agent
 from interplay.sim.checks import is_exactly, refuse, require
+from interplay.sim.managers import AllStepManager, SimulationManager, TurnBasedManager
 from interplay.sim.simulation import Report
 
 if TYPE_CHECKING:
     from interplay.core.world import World
     from interplay.gridworld.board import Array, Board
-    from interplay.sim.managers import SimulationManager
 
 _log = logging.getLogger("interplay")
 _GETTERS = ("get_obs", "get_reward", "get_done", "get_info")
+# Methods that the kernels of a batch replace.
+_STEPPED = (
+    *("reset", "step", "get_obs", "get_reward", "get_done", "get_all_done", "get_action_mask"),
+    *("report", "shuffle", "reseed"),
+)
 _UNSUITABLE = (TypeError, ValueError, KeyError, IndexError, OverflowError)  # raised for invalid actions
 
 
@@ -109,11 +113,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
             component.reset(**kwargs)
 
     def step(self, action: dict[str, Any], **kwargs: Any) -> None:
-        """Advances one step.
-
-        Args:
-            action: id -> channel -> action.
-        """
+        """Advances one step; actions are id -> channel -> action."""
         require(
             bool(self.actors),
             f"{type(self).__name__}: no actors; pass actors=['MoveActor', ...] or write step",
@@ -213,11 +213,8 @@ class SmartGridWorldSimulation(GridWorldSimulation):
     @cached_property
     def _looks_at_once(self) -> bool:
         """Whether all observers are built in and no subclass overrides a getter; components do not change."""
-        own = any(
-            getattr(type(self), name) is not getattr(SmartGridWorldSimulation, name) for name in _GETTERS
-        )
         others = Parts(observers=self.observers).others
-        return bool(self.observers and self.dones) and not own and not others
+        return bool(self.observers and self.dones) and not _overridden(self, _GETTERS) and not others
 
     # -- one step, for all at once or agent by agent -------------------------------------------------------------------
 
@@ -312,7 +309,7 @@ class SmartGridWorldSimulation(GridWorldSimulation):
         first_world: int = 0,
         threads: int = 1,
     ) -> World | None:
-        from interplay.gridworld.world import GridWorld, reason_against
+        from interplay.gridworld.world import GridWorld
 
         reason = reason_against(self, manager)
         if reason:
@@ -326,6 +323,23 @@ class SmartGridWorldSimulation(GridWorldSimulation):
 def with_defaults(given: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
     """Keyword arguments with the usual components in place of missing ones."""
     return {**given, **{family: parts for family, parts in usual.items() if given.get(family) is None}}
+
+
+def reason_against(sim: SmartGridWorldSimulation, manager: SimulationManager) -> str:
+    """The reason why kernels alone cannot step copies of a simulation; empty if they can."""
+    if own := _overridden(sim, _STEPPED):
+        return f"it writes {', '.join(own)} itself"
+    if sim.parts.others:
+        return f"{', '.join(sim.parts.others)} work for one world only"
+    if type(manager) not in (AllStepManager, TurnBasedManager):
+        return f"a {type(manager).__name__} decides who acts"
+    missing = [name for name in ("states", "actors", "observers", "dones") if not getattr(sim, name)]
+    return f"it has no {', '.join(missing)}" if missing else ""
+
+
+def _overridden(sim: SmartGridWorldSimulation, names: Iterable[str]) -> list[str]:
+    """The methods among these that a subclass overrides."""
+    return [name for name in names if getattr(type(sim), name) is not getattr(SmartGridWorldSimulation, name)]
 
 
 class Earnings(MutableMapping[str, float]):

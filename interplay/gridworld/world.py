@@ -18,9 +18,8 @@ from interplay.core.ranges import Invariant, Range, of_space
 from interplay.core.scene import Canvas
 from interplay.core.spaces import action_choices
 from interplay.core.world import ArrayWorld, Outputs, TimeStep
-from interplay.gridworld import global_state
 from interplay.gridworld.batch import Batch
-from interplay.gridworld.board import AGENT, CELL, Array, repeated
+from interplay.gridworld.board import AGENT, CELL, Array, global_state, repeated, state_space
 from interplay.gridworld.draw import draw_board, visible_board
 from interplay.gridworld.keys import clicked, controls_for
 from interplay.gridworld.ranges import BOARD_LAWS, REPORT_LAWS, board_ranges, report_ranges
@@ -33,34 +32,6 @@ from interplay.sim.managers import AllStepManager, SimulationManager, TurnBasedM
 
 if TYPE_CHECKING:
     from interplay.gridworld.smart import SmartGridWorldSimulation
-
-_OWN = (
-    "reset",
-    "step",
-    "get_obs",
-    "get_reward",
-    "get_done",
-    "get_all_done",
-    "get_action_mask",
-    "report",
-    "shuffle",
-    "reseed",
-)
-
-
-def reason_against(sim: Any, manager: Any) -> str:
-    """The reason why kernels alone cannot step copies of a simulation; empty if they can."""
-    from interplay.gridworld.smart import SmartGridWorldSimulation
-
-    own = [name for name in _OWN if getattr(type(sim), name) is not getattr(SmartGridWorldSimulation, name)]
-    if own:
-        return f"it writes {', '.join(own)} itself"
-    if sim.parts.others:
-        return f"{', '.join(sim.parts.others)} work for one world only"
-    if type(manager) not in (AllStepManager, TurnBasedManager):
-        return f"a {type(manager).__name__} decides who acts"
-    missing = [name for name in ("states", "actors", "observers", "dones") if not getattr(sim, name)]
-    return f"it has no {', '.join(missing)}" if missing else ""
 
 
 class GridWorld(ArrayWorld):
@@ -93,7 +64,7 @@ class GridWorld(ArrayWorld):
         grid = self._sim.grid
         grid.join(self._sim.agents.values())  # also agents that were added after it was built
         self._batch = Batch(self._sim.parts, grid, repeated(grid.board, num_worlds))
-        self.state_space = global_state.space_of(self._batch.board)
+        self.state_space = state_space(self._batch.board)
         self._board_ranges = board_ranges(self._batch.board, fixed=not self._sim.parts.foreign)
         self._learners = np.array([grid.slot_of(self._sim.agents[name]) for name in layout.agents], np.int32)
         self._in_turns = isinstance(manager, TurnBasedManager)
@@ -154,7 +125,7 @@ class GridWorld(ArrayWorld):
 
     def global_state(self) -> Array:
         """Place and condition of every agent, six numbers each (`global_state`)."""
-        return global_state.global_state(self._batch.board)
+        return global_state(self._batch.board)
 
     def controls(self, slot: int) -> Controls | None:
         """Arrows for moving agents, Space for attackers; without a key the idle choice of the actors."""

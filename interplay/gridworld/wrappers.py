@@ -246,9 +246,6 @@ class ExclusiveChannelActionWrapper(ActorWrapper):
 
     0 is nothing; then come the other points of the first part, of the second, and so on: k parts of n points each make
     k (n - 1) + 1.
-
-    Args:
-        component: an actor with a Dict channel.
     """
 
     def check_space(self, space: Any) -> bool:

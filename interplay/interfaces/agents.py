@@ -13,7 +13,7 @@ from interplay.core import seeding
 from interplay.core.errors import UserError
 from interplay.core.masks import drawable
 from interplay.core.policy import Policy
-from interplay.core.world import Array, Kind, TimeStep, World
+from interplay.core.world import Kind, TimeStep, World
 from interplay.interfaces.environment import legal_outside
 from interplay.interfaces.interface import Interface
 from interplay.interfaces.legal import map_mask
@@ -204,17 +204,10 @@ class Seat(World):
         )
         return self._last
 
-    def _reset(self, which: Array, seeds: Array | None) -> TimeStep:
-        raise UserError("a seat is no world that can be played; the match is")
+    def _refuse(self, *_: Any) -> Any:
+        raise UserError("a seat is no world that can be played, saved or loaded; the match is")
 
-    def _step(self, action: Any) -> TimeStep:
-        raise UserError("a seat is no world that can be played; the match is")
-
-    def save(self) -> dict[str, Array]:
-        raise UserError("a seat is no world that can be saved; save the match")
-
-    def load(self, snapshot: Mapping[str, Array]) -> TimeStep:
-        raise UserError("a seat is no world that can be loaded; load the match")
+    _reset = _step = save = load = _refuse
 
 
 def play(env: Any, agents: Sequence[Agent], seed: int = 0, episodes: int = 1) -> list[dict[str, Any]]:

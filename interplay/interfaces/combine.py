@@ -20,9 +20,6 @@ class Combine(Interface):
     Args:
         outer: the stack nearest the environment, with a tuple as its output; None if the environment's output is one.
         children: a stack for each entry, None for an unchanged one.
-
-    Raises:
-        UserError: in `setup`, if observations or actions are no tuples of as many entries as there are children.
     """
 
     def __init__(self, outer: Interface | None = None, children: Sequence[Interface | None] = ()) -> None:

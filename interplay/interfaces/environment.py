@@ -109,17 +109,12 @@ def _per_slot(options: Mapping[str, Any] | None, slots: int) -> list[Any]:
     given = (options or {}).get("itf")
     if given is None:
         return [None] * slots
-    if isinstance(given, Mapping):
-        unknown = [key for key in given if key not in range(slots)]
-        if not unknown:
-            return [given.get(slot) for slot in range(slots)]
-        raise UserError(f'options["itf"]: no slot {unknown[0]!r}; there are 0..{slots - 1}')
-    if (
-        isinstance(given, str)
-        or (np.ndim(given) != 1 and not isinstance(given, Sequence))
-        or len(given) != slots
-    ):
-        raise UserError(f'options["itf"] = {given!r}: give a list of {slots} or a mapping from slots')
+    if isinstance(given, Mapping) and set(given) <= set(range(slots)):
+        return [given.get(slot) for slot in range(slots)]
+    if not isinstance(given, list | tuple | np.ndarray) or len(given) != slots:
+        raise UserError(
+            f'options["itf"] = {given!r}: give a list of {slots}, or a mapping from slots 0..{slots - 1}'
+        )
     return list(given)
 
 

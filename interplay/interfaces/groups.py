@@ -72,11 +72,7 @@ class Group(NamedTuple):
 def make_groups(
     world: World, interfaces: Mapping[str, Any], groups: Mapping[str, Sequence[int]] | None, teams: bool
 ) -> list[Group]:
-    """The named groups, and one for the remaining slots of each kind.
-
-    Raises:
-        UserError: for an unknown name, a slot in two groups, slots of different spaces, or a team that is torn apart.
-    """
+    """The named groups, and one for the remaining slots of each kind."""
     taken: dict[int, str] = {}
     found = []
     for name, stack in interfaces.items():

@@ -115,8 +115,6 @@ class Interface:
             The stack itself.
         """
         rows = 1 if num_worlds is None else int(num_worlds)
-        if rows < 1:
-            raise UserError(f"{self!r}: num_worlds = {num_worlds}; a batch has at least one row")
         self._is_single = num_worlds is None
         seeds = seeding.world_seeds(seed, rows) if isinstance(seed, int | np.integer) else seed
         self._bind(

@@ -91,13 +91,7 @@ class Match(gymnasium.Env[Any, Any]):
         self._returns = np.zeros(len(self.action_space.spaces))  # type: ignore[attr-defined]
 
     def _finish(self, values: MatchStep, scores: Sequence[float] | None = None) -> MatchStep:
-        """A step's values, with what came of the match where it is the last."""
-        _, rewards, terminated, truncated, info = values
-        if all(np.ndim(reward) == 0 for reward in rewards):
-            self._returns += rewards
-        if (terminated or truncated) and OUTCOME not in info:
-            info[OUTCOME] = outcomes(list(self._returns if scores is None else scores), self.teams)
-        return values
+        return _finished(values, self._returns, scores, self.teams)
 
 
 class WorldMatch(Match):
@@ -257,16 +251,27 @@ class GymnasiumMatch(gymnasium.Wrapper[Any, Any, Any, Any]):
             reward = 0.0 if self._alone else (0.0,) * len(self._returns)
         self._over = bool(terminated or truncated)
         rewards = (reward,) if self._alone else as_rewards(reward, len(self._returns))
-        info = self._info(info)
-        if all(np.ndim(one) == 0 for one in rewards):
-            self._returns += [float(one) for one in rewards]
-        if (terminated or truncated) and OUTCOME not in info:
-            info[OUTCOME] = outcomes(list(self._returns))
-        return ((seen,) if self._alone else tuple(seen)), rewards, bool(terminated), bool(truncated), info
+        seen = (seen,) if self._alone else tuple(seen)
+        return _finished((seen, rewards, bool(terminated), bool(truncated), self._info(info)), self._returns)
 
     def _info(self, info: Mapping[str, Any]) -> dict[str, Any]:
         alone = {MASK: (info[MASK],)} if self._alone and MASK in info else {}
         return {ALIVE: (True,) * len(self._returns), **info, **alone}
+
+
+def _finished(
+    values: MatchStep,
+    returns: np.ndarray,
+    scores: Sequence[float] | None = None,
+    teams: Sequence[Sequence[int]] | None = None,
+) -> MatchStep:
+    """A step's values, with what came of the match where it is the last; adds rewards to the returns."""
+    _, rewards, terminated, truncated, info = values
+    if all(np.ndim(reward) == 0 for reward in rewards):
+        returns += [float(reward) for reward in rewards]
+    if (terminated or truncated) and OUTCOME not in info:
+        info[OUTCOME] = outcomes(list(returns if scores is None else scores), teams)
+    return values
 
 
 def slots_of(env: gymnasium.Env[Any, Any]) -> tuple[tuple[spaces.Space, ...], tuple[spaces.Space, ...]]:

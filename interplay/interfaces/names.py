@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from functools import cache
 from importlib import metadata
 from typing import Any
 
 from interplay.core.errors import UserError
-from interplay.core.loading import did_you_mean, load
+from interplay.core.loading import load
+from interplay.core.registry import Registry, unknown
 from interplay.interfaces.arguments import parameters
 from interplay.interfaces.interface import Interface
 
@@ -50,50 +50,44 @@ _BUILT_IN = {
     "PongImageObs": "interplay.interfaces.pong:PongImageObs",
     "PongPreprocess": "interplay.interfaces.pong:PongPreprocess",
 }
-_registered: dict[str, type[Interface]] = {}
 _log = logging.getLogger("interplay")
 _PLAIN = (bool, int, float, str, type(None))
 
 
 def register(kind: type[Interface]) -> type[Interface]:
     """Registers an interface class by its name, in this process; also a class decorator."""
-    name = kind.__name__
-    if name in _BUILT_IN or name in _installed() or _registered.get(name, kind) is not kind:
-        raise UserError(f"interface {name!r}: the name is taken; call the class something else")
-    _registered[name] = kind
+    _INTERFACES.add(kind.__name__, kind)
     return kind
 
 
 def list_interfaces() -> tuple[str, ...]:
     """The names that settings may use."""
-    return tuple(sorted({*_BUILT_IN, *_installed(), *_registered}))
+    return tuple(sorted(_INTERFACES.all()))
 
 
 def find_interface(name: str) -> type[Interface]:
     """The class of a name; a name that ends in ``Int``, as in published code, is that in ``Itf``."""
-    if name in _registered:
-        return _registered[name]
-    if name in _BUILT_IN:
-        kind: type[Interface] = load(_BUILT_IN[name])
-        return kind
-    if name in _installed():
-        return _entered(_installed()[name])
     if name.endswith("Int") and f"{name[:-3]}Itf" in _BUILT_IN:
-        return find_interface(f"{name[:-3]}Itf")
-    near = did_you_mean(name, list_interfaces(), f"there are {', '.join(list_interfaces())}")
-    raise UserError(f"unknown interface {name!r}; {near}")
+        name = f"{name[:-3]}Itf"
+    found = _INTERFACES.find(name)
+    if isinstance(found, metadata.EntryPoint):
+        return _entered(found)
+    kind: type[Interface] = load(found) if isinstance(found, str) else found
+    return kind
 
 
-@cache
-def _installed() -> Mapping[str, metadata.EntryPoint]:
-    """Entry points by name, not loaded; built-in names win, then the first entry point of a name."""
-    found: dict[str, metadata.EntryPoint] = {}
+def _installed() -> Mapping[str, Any]:
+    """Paths of built-in interfaces, and entry points; the first to give a name keeps it."""
+    found: dict[str, Any] = dict(_BUILT_IN)
     for entry in metadata.entry_points(group=ENTRY_POINTS):
-        if entry.name in _BUILT_IN or entry.name in found:
+        if entry.name in found:
             _log.warning("entry point %s = %s: the name is taken; ignored", entry.name, entry.value)
         else:
             found[entry.name] = entry
     return found
+
+
+_INTERFACES: Registry[Any] = Registry("interface", _installed)
 
 
 def _entered(entry: metadata.EntryPoint) -> type[Interface]:
@@ -132,11 +126,7 @@ def from_settings(settings: Sequence[Any] | None) -> Interface | None:
 
 
 def to_settings(stack: Interface | None) -> list[dict[str, Any]]:
-    """Plain data, storable as JSON or TOML, from which `from_settings` makes the same stack, unbound.
-
-    Raises:
-        UserError: for a class that is not registered, or an argument that is no plain data, a function for example.
-    """
+    """Plain data, storable as JSON or TOML, from which `from_settings` makes the same stack, unbound."""
     return [] if stack is None else [_settings_of(one) for one in stack.chain]
 
 
@@ -152,8 +142,7 @@ def _made(one: Any, inner: Interface | None) -> Interface:
     first, *known = [parameter.name for parameter in parameters(kind)]
     for key in given:
         if key not in known:
-            near = did_you_mean(str(key), known, f"it takes {', '.join(known) or 'none'}")
-            raise UserError(f"interface {one['name']}: unknown argument {key!r}; {near}")
+            raise UserError(f"interface {one['name']}: {unknown('argument', str(key), known)}")
     if "children" in given:
         given["children"] = [from_settings(child) for child in given["children"]]
     try:

@@ -26,7 +26,6 @@ from interplay.worlds.pong.config import (
     TOP,
     WIDTH,
 )
-from interplay.worlds.pong.digits import BAND, ink
 from interplay.worlds.pong.observe import (
     BALL_ACROSS,
     BALL_ROOM,
@@ -39,6 +38,7 @@ from interplay.worlds.pong.observe import (
     X,
     Y,
 )
+from interplay.worlds.pong.render import BAND, ink
 from interplay.worlds.pong.rules import LEAST_BALL, LEAST_BAT
 
 ACTIONS = 6

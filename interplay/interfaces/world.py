@@ -47,9 +47,6 @@ class InterfacedWorld(OuterWorld):
             lives until the last of them has died.
         reward: of such a team: ``mean``, ``sum`` or ``first`` of its members.
 
-    Raises:
-        UserError: for groups that are unknown, overlap or differ in spaces, interfaces that do not fit, or teams of a world that respawns.
-
     Example:
         >>> from interplay.registry import make_world
         >>> world = InterfacedWorld(make_world("dilemma/fixed"), {"agent": ["PrevActObs", "ConcatVec"]})

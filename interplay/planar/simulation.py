@@ -114,11 +114,7 @@ class Group:
         return self.simulation.state.bodies.present[:, self.first : self.end]
 
     def get_module(self, kind: type[Module]) -> Module:
-        """The group's first module of a class.
-
-        Raises:
-            UserError: if it has none.
-        """
+        """The group's first module of a class."""
         for module in self.modules:
             if isinstance(module, kind):
                 return module
@@ -213,15 +209,11 @@ class Simulation:
         self._chunks.close()
 
     def group(self, name: str) -> Group:
-        """The group of a name.
-
-        Raises:
-            UserError: if there is none.
-        """
-        for group in self.groups:
-            if group.name == name:
-                return group
-        raise UserError(f"no group {name!r}; there are {', '.join(g.name for g in self.groups)}")
+        """The group of a name."""
+        found = self._find(name)
+        if found is None:
+            raise UserError(f"no group {name!r}; there are {', '.join(g.name for g in self.groups)}")
+        return found
 
     def reset(self, which: np.ndarray) -> None:
         """Resets the worlds in the mask `which` (W,); their streams must be at the episode's start."""
@@ -273,7 +265,7 @@ class Simulation:
         return plan
 
     def _with_listeners(self, module: Module, group: Group, callback: str, plan: Plan) -> Plan:
-        """Adds the callbacks of modules whose bodies this callback's phases may spawn or despawn."""
+        """Adds the callbacks of modules with bodies that this callback's phases may spawn or despawn."""
         before: Plan = []
         after: Plan = []
         for targets, event, flags in (

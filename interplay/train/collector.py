@@ -17,18 +17,18 @@ from interplay.core.world import World
 from interplay.train import step_kernels
 from interplay.train.distributions import Distribution
 from interplay.train.observations import RowCopier
-from interplay.train.policy_network import PolicyNetwork
-from interplay.train.populations import Blocks, Populations, cut_alone
+from interplay.train.populations import Blocks, cut_alone
 from interplay.train.run.episodes import EpisodeStatistics, LifeStatistics
 from interplay.train.run.recording import WindowRecorder
 from interplay.train.samples import NetworkInput, PendingSamples, SampleLayout, TrajectoryBuffer
-from interplay.train.selfplay.casting import Casting
+from interplay.train.selfplay.matchups import make_casting, make_guests, sides_of
 from interplay.train.selfplay.membership import Membership
 from interplay.train.selfplay.opponents import Opponents
-from interplay.train.views import View
+from interplay.train.settings import TrainSettings
 
 if TYPE_CHECKING:
     from interplay.train.factored.recorder import TeamRecorder
+    from interplay.train.learner import Learner
 
 # Every eighth idle step (not the agent's turn, or dead but present) trains the value, which is needed only at the end of a rollout.
 # Idle steps never train the policy.
@@ -72,19 +72,11 @@ class StepOutputs(NamedTuple):
 class Collector:
     """Plays one shard's worlds and keeps their samples.
 
-    Args:
-        world: a batch, reset.
-        networks: of each kind.
+    Attributes:
+        buffer: the trajectories.
         opponents: play the slots that the networks do not.
         casting: assigns players to sides.
         membership: the slots of the learner and of each side.
-        buffer: of the trajectories.
-        key: jax random key of the shard; actions of step t of update u are drawn with ``fold_in(key, u T + t)``.
-        mask_dead: only steps with a read action train the policy, not those of dead agents that are present.
-        view: input of central critics; None: values are the networks' own.
-        score: decides a league's match: ``"return"``, or a metric with one value per agent.
-
-    Attributes:
         present: (W, A) bool, the slot's life goes on: acting, idle, or dead but earning.
         pending: kind name -> samples that are not trained on yet.
         lives, episodes: statistics.
@@ -93,7 +85,7 @@ class Collector:
         acted: actions of this run's networks in the last rollout, without those of past selves.
         memory: kind name -> (W A_kind, size) float32, for kinds with memory.
         fresh: (W, A) bool, a life's memory is empty.
-        keys: kind name -> data of its random key, uint32.
+        keys: kind name -> data of its random key, uint32; actions of step t of update u are drawn with ``fold_in(key, u T + t)``.
         most_blocks: kind name -> most blocks of its rows.
         tap: records the first world, or None.
         recorder: keeps frames of teams instead of samples, and no values are computed; None: samples are kept.
@@ -102,32 +94,27 @@ class Collector:
 
     tap: WindowRecorder | None = None
     recorder: TeamRecorder | None = None
-    room = 1
 
-    def __init__(
-        self,
-        world: World,
-        networks: Mapping[str, PolicyNetwork],
-        populations: Populations,
-        opponents: Opponents,
-        casting: Casting,
-        membership: Membership,
-        buffer: TrajectoryBuffer,
-        key: jax.Array,
-        mask_dead: bool = True,
-        view: View | None = None,
-        score: str = "return",
-    ) -> None:
-        self.world, self.networks, self.buffer = world, networks, buffer
+    def __init__(self, index: int, world: World, learner: Learner, settings: TrainSettings) -> None:
+        self.world, self.room = world, settings.train.shards
+        self.networks = networks = learner.networks
+        self._populations = populations = learner.populations
+        self._view, self._score = learner.view, settings.league.score
+        self._mask_dead = learner.algorithm.mask_dead
         self.present = np.zeros((world.num_worlds, len(world.agents)), bool)
-        self.membership = membership
-        self.lives = LifeStatistics(world, populations, membership.others)
-        self.episodes = EpisodeStatistics(world, self.lives.in_episode.shape[1], membership.logged)
+        self.buffer = TrajectoryBuffer(
+            learner.algorithm.horizon, learner.algorithm.rollout, self.present.shape
+        )
+        sides = sides_of(settings, world, populations)
+        self.casting = casting = make_casting(settings, learner.pool, populations, sides, world)
+        guests = make_guests(settings, sides)
+        numbers = range(learner.pool.first + learner.pool.places, 2**16)[: len(guests)]
+        self.opponents = Opponents(world, guests, numbers, (settings.seed, index, 0))
+        self.membership = Membership(settings, world, learner)
+        self.lives = LifeStatistics(world, populations, self.membership.others)
+        self.episodes = EpisodeStatistics(world, self.lives.in_episode.shape[1], self.membership.logged)
         self.acted = 0
-        self.opponents, self.casting = opponents, casting
         self.truth = np.zeros(self.present.shape, bool)
-        self._populations, self._mask_dead, self._view = populations, mask_dead, view
-        self._score = score
         self._guessed = next(iter(networks.values())).guessed
         others = (np.ones(casting.places, bool), np.zeros(casting.guests, bool))
         self._played = np.concatenate([populations.played, *others])
@@ -135,6 +122,7 @@ class Collector:
         self._alone = len(self._played) == 1  # a single network plays all slots
         self.pending: dict[str, PendingSamples] = {}
         self.set_learning(populations.played)
+        key = jax.random.fold_in(jax.random.key(settings.seed), 1_000_000 + index)
         drawn = {name: jax.random.fold_in(key, i) for i, name in enumerate(networks)}
         self.keys = {name: np.asarray(jax.random.key_data(own)) for name, own in drawn.items()}
         self._slots = {name: np.array(network.kind.slots) for name, network in networks.items()}
@@ -149,11 +137,14 @@ class Collector:
         self._happened = 0  # in the last step, see `step_kernels.settle`
         self._rows = {name: np.zeros((3, self.rows(name)), np.int64) for name in networks}
         self._copiers = {name: RowCopier(own.layout) for name, own in networks.items()}
-        self.most_blocks = {name: self._most_blocks(name) for name in networks}
+        self.most_blocks = {
+            name: own.most_blocks(self.rows(name), self.block[name], casting.places)
+            for name, own in networks.items()
+        }
         self._counts = np.zeros((2, len(self._played)), np.int64)
         self._choosing = {name: _first_choices(own.distribution) for name, own in networks.items()}
         chosen = all(first is not None for first in self._choosing.values())
-        self._sampled = chosen and not opponents.guests  # all actions are choices that networks drew
+        self._sampled = chosen and not guests  # all actions are choices that networks drew
 
     def set_learning(self, learns: np.ndarray) -> None:
         """Sets which populations learn, (Q,) bool; drops pending samples of the others."""
@@ -368,9 +359,6 @@ class Collector:
             truth = self.truth[where // self.truth.shape[1]][:, self._slots[name]]
         pending.append(step_rows.seen, outputs, at, where, step_rows.network, self._teaches, truth)
 
-    def _most_blocks(self, name: str) -> int:
-        return self.networks[name].most_blocks(self.rows(name), self.block[name], self.casting.places)
-
     def _allocate(self, name: str, masked: bool) -> PendingSamples:
         own, steps = self.networks[name], self.buffer.earlier + self.buffer.steps
         layout = SampleLayout(
@@ -386,11 +374,7 @@ class Collector:
     # -- numbers that are not finite ----------------------------------------------------------------------
 
     def refuse_bad_numbers(self, update: int) -> None:
-        """Checks observations, rewards and network outputs of the last rollout.
-
-        Raises:
-            UserError: naming tensor and update; for observations and rewards also agent, world and step.
-        """
+        """Checks observations, rewards and network outputs of the last rollout."""
         self.refuse_bad_observations(update)
         buffer = self.buffer
         values = (buffer.value[buffer.earlier :], buffer.last_value)
@@ -413,11 +397,7 @@ class Collector:
             )
 
     def refuse_bad_observations(self, update: int) -> None:
-        """Checks the observations of the last rollout, as far as it was played.
-
-        Raises:
-            UserError: naming leaf, agent, world and step; for frames of a replay the leaf alone.
-        """
+        """Checks the observations of the last rollout, as far as it was played."""
         if self.recorder is not None and self.recorder.bad is not None:
             raise UserError(f"update {update}: {self.recorder.bad} is not finite; check the world")
         for name, pending in self.pending.items():

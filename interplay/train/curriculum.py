@@ -187,11 +187,7 @@ def in_stage(settings: TrainSettings, record: Mapping[str, Any]) -> TrainSetting
 
 
 def check_stages(settings: TrainSettings, make: Callable[..., World], first: World) -> None:
-    """Makes a world of every stage and checks that agents and spaces are those of the first.
-
-    Raises:
-        UserError: naming the stage, or from the world itself.
-    """
+    """Makes a world of every stage and checks that agents and spaces are those of the first."""
     for number, stage in enumerate(settings.curriculum.stages, 1):
         world = partial(make, **stage.options)(num_worlds=1, seed=settings.seed, first_world=0)
         try:

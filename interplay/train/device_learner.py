@@ -96,14 +96,7 @@ class DeviceLearner(Learner):
     def run_epochs(
         self, samples: Mapping[str, Samples], loops: Loops, minibatches: int, update: int, epochs: range
     ) -> tuple[np.ndarray, bool]:
-        """Takes the gradient steps of some epochs, until the algorithm stops early; returns as `run_epoch`.
-
-        Args:
-            samples: of each kind.
-            minibatches: per epoch.
-            update: number of the update.
-            epochs: their numbers.
-        """
+        """Takes the gradient steps of some epochs, until the algorithm stops early; returns as `run_epoch`."""
         numbers = self.place(tuple(map(np.int32, (update, epochs.start, minibatches))))
         given = (self.vectors, self._moments, self.place(self._rates), samples, self._key, *numbers)
         state, found = self._update(*given, loops=loops, epochs=len(epochs))

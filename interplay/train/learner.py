@@ -85,9 +85,6 @@ class Learner:
         pool: past selves, or the other players of a league.
         learns: (Q,) bool, the populations that learn; samples of the others are not kept.
         norms: (m, Q) float32, of the gradients of the last epoch, see `State`.
-
-    Raises:
-        UserError: if ``train.learners`` names neither a kind nor one of the run's own populations.
     """
 
     def __init__(
@@ -118,10 +115,9 @@ class Learner:
         self._optimiser = optimiser
         self._move = jax.jit(self._moved, donate_argnums=(0, 1))
         self._gradient = jax.jit(self._sum_gradients)
-        self.corrects = isinstance(self.algorithm, Algorithm) and self.algorithm.corrects
-        self.estimate: Any = (
-            jax.jit(self.algorithm.estimate) if isinstance(self.algorithm, Algorithm) else None
-        )
+        own = self.algorithm if isinstance(self.algorithm, Algorithm) else None
+        self.corrects = own is not None and own.corrects
+        self.estimate: Any = None if own is None else jax.jit(own.estimate)
         self._predicted = jax.jit(self._predict)
         self.norms = np.zeros((0, len(self.learns)), np.float32)
         self._epoch = jax.jit(self._run, donate_argnums=(0, 1))
@@ -217,8 +213,6 @@ class Learner:
 
         Args:
             epochs: of each kind, this worker's shards.
-            minibatches: their number.
-            exchange: to the other workers.
             update: number of the update, for an error.
 
         Returns:
@@ -277,11 +271,7 @@ class Learner:
         )
 
     def refuse(self, total: np.ndarray, update: int) -> None:
-        """Raises the error for a sum (size,) that is not finite.
-
-        Raises:
-            UserError: naming the tensor, and kind and population if there are several.
-        """
+        """Raises the error for a sum (size,) that is not finite."""
         for name, part in self._parts(total).items():
             bad = np.argwhere(~np.isfinite(part))
             if not bad.size:
@@ -419,10 +409,7 @@ class Learner:
     ) -> jax.Array:
         """(size,): every kind's gradients and terms."""
         parts = []
-        for (
-            name,
-            network,
-        ) in self.networks.items():  # jax sorts the keys of `epochs`, so its order is another
+        for name, network in self.networks.items():  # not of `epochs`, the keys of which jax sorts
             batch, minibatches, shards = epochs[name]
             chosen = Minibatch(*(leaf[minibatch] for leaf in minibatches))
             parts.append(network.gradient(vectors[name], batch, chosen, rates, shards).ravel())

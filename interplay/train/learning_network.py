@@ -29,7 +29,6 @@ class LearningNetwork(PolicyNetwork):
 
     Args:
         kind, settings, key, populations, view: as of `PolicyNetwork`.
-        loss: of the run's algorithm.
         sequence: steps of backpropagation through time; 1 without memory.
     """
 

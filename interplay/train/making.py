@@ -88,7 +88,7 @@ def make_learner(
             make_own = Learner if settings.train.device == CPU else DeviceLearner
             learner = make_own(world.kinds, settings, populations, find_view(settings, world, populations))
         if settings.alternate.metric is not None:
-            members = Membership(settings, world, populations, learner.learns, learner.kinds_that_learn)
+            members = Membership(settings, world, learner)
             metrics = EpisodeStatistics(world, sides=members.logged).logged
             check_turns(settings.alternate, populations, metrics)
         if first and begins:
@@ -123,11 +123,7 @@ STEPS = 64  # of the trial
 
 
 def check_unmasked(settings: TrainSettings, world: World) -> None:
-    """Plays some steps with random choices, legal or not; reset the world afterwards.
-
-    Raises:
-        UserError: if the world has no masks, or refuses an illegal choice.
-    """
+    """Plays some steps with random choices, legal or not; reset the world afterwards."""
     if settings.network.action_masks:
         return
     world.reset()

@@ -29,7 +29,6 @@ def join_batches(shards: Sequence[Shard], name: str, most: int | None = None, de
     """The ready rows of a kind, one shard after another.
 
     Args:
-        shards: of this worker.
         most: ready rows of the fullest shard of the run; None: of these.
 
     Returns:
@@ -89,10 +88,8 @@ def make_epoch(
     """An epoch's minibatches of a kind, in arrays of the same shape in every update.
 
     Args:
-        shards: of this worker.
         joined: what `join_batches` gave.
         orders: of each shard, (U,) its units; they are dealt out to the minibatches in turn.
-        minibatches: how many.
     """
     batch, demand, capacity = joined
     network, steps = shards[0].networks[name], shards[0].most_minibatches

@@ -39,11 +39,7 @@ assert xla  # imported for its effect: it sets XLA's flags before the backend st
 
 
 def check_shapes(expected: Mapping[str, tuple[int, ...]], tensors: Mapping[str, np.ndarray]) -> None:
-    """Checks that a checkpoint's tensors, by ``kind/tensor``, have the expected shapes; more tensors are fine.
-
-    Raises:
-        UserError: if one is missing or of another shape.
-    """
+    """Checks that a checkpoint's tensors, by ``kind/tensor``, have the expected shapes; more tensors are fine."""
     for key, shape in expected.items():
         given = tensors[key].shape if key in tensors else "missing"
         if given != shape:
@@ -62,9 +58,6 @@ class PolicyNetwork:
         view: input size of a central critic; 0: the value is the network's own.
         marks: (A_kind, M) float32, an extra input for each slot; None: nothing.
         weights: ``kind/tensor`` -> array of a checkpoint, which will replace the initial weights; None: they stay.
-
-    Raises:
-        UserError: if the settings need other tensors than `weights`; checked before memory for the weights is allocated.
 
     Attributes:
         space: of the networks' input: the kind's observation, and the mark.
@@ -483,11 +476,7 @@ class PolicyNetwork:
 
 
 def _marked(kind: Kind, most: int) -> spaces.Dict:
-    """The observation space of a kind with a leaf for one of `most` marks.
-
-    Raises:
-        UserError: if the world has a leaf of that name.
-    """
+    """The observation space of a kind with a leaf for one of `most` marks."""
     if MARK in kind.observation_space.spaces:
         raise UserError(
             f"agent_id = true: {kind.name} has a leaf {MARK!r} of its own; call that otherwise, or set agent_id=false"

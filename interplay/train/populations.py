@@ -67,11 +67,7 @@ class Blocks(NamedTuple):
 
 
 def find_populations(settings: PopulationGroup, world: World) -> Populations:
-    """The populations of a world.
-
-    Raises:
-        UserError: if a pattern fits no agent, an agent is in none or in several groups, or the world's names are not valid.
-    """
+    """The populations of a world."""
     if settings.by == "name":
         return group_by_name("population.groups", settings.groups, world)
     if settings.by == "kind" or world.num_populations == 1:
@@ -80,11 +76,7 @@ def find_populations(settings: PopulationGroup, world: World) -> Populations:
 
 
 def group_by_name(key: str, groups: Mapping[str, Sequence[str]], world: World) -> Populations:
-    """Puts every agent into the group with a pattern that fits its name.
-
-    Raises:
-        UserError: beginning with `key`, if a pattern fits no agent, or an agent is in none or in several groups.
-    """
+    """Puts every agent into the group with a pattern that fits its name."""
     found = np.full(len(world.agents), -1)
     names = tuple(groups)
     if len(names) > MAX_GROUPS:

@@ -25,9 +25,6 @@ NOTHING = 1e-7  # deviation of returns that were all 0
 def reward_factors(scale: Scale, agents: Sequence[str]) -> np.ndarray:
     """The factor of each agent's rewards, (A,) float32; 1 without a pattern that fits.
 
-    Raises:
-        UserError: for a pattern that no agent fits.
-
     Example:
         >>> reward_factors({"red_0": 0.5, "red_*": 2.0}, ["red_0", "red_1", "blue_0"]).tolist()
         [0.5, 2.0, 1.0]
@@ -47,10 +44,6 @@ def reward_factors(scale: Scale, agents: Sequence[str]) -> np.ndarray:
 
 class DiscountedReturns:
     """Running discounted returns of a shard's slots: G_t = gamma G_{t-1} + r_t, from 0 after each end.
-
-    Args:
-        shape: (W, A).
-        gamma: of a step.
 
     Attributes:
         now: (W, A) float32.
@@ -75,9 +68,6 @@ class DiscountedReturns:
 
 class ReturnDeviation:
     """The running deviation of discounted returns, of each kind or each agent.
-
-    Args:
-        by: kind or agent.
 
     Attributes:
         names: (G,) of kinds or agents.

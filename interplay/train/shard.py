@@ -26,11 +26,8 @@ from interplay.train.reward_scale import DiscountedReturns, reward_factors
 from interplay.train.rollout import InferenceParameters, collect
 from interplay.train.run.episodes import BEGINS
 from interplay.train.run.restoring import restore
-from interplay.train.samples import NetworkInput, ReadySamples, TrajectoryBuffer, cut_sequences
+from interplay.train.samples import NetworkInput, ReadySamples, cut_sequences
 from interplay.train.selfplay.guessing import pay_speakers
-from interplay.train.selfplay.matchups import make_casting, make_guests, sides_of
-from interplay.train.selfplay.membership import Membership
-from interplay.train.selfplay.opponents import Opponents
 from interplay.train.settings import TrainSettings
 
 MakeWorld = Callable[..., Any]  # make_world(num_worlds=, seed=, first_world=) -> World
@@ -50,11 +47,6 @@ class Moments(NamedTuple):
 class Shard:
     """One shard of a run.
 
-    Args:
-        index: number of the shard.
-        world: its worlds, reset.
-        learner: networks, algorithm, populations and past selves of the run.
-
     Attributes:
         room: shards of the run.
         collector: plays the worlds.
@@ -72,30 +64,9 @@ class Shard:
         self._settings, self._algorithm = settings, learner.algorithm
         self._count, self._estimate = len(learner.populations.names), learner.estimate
         rule = learner.algorithm
-        shape = (world.num_worlds, len(world.agents))
-        buffer = TrajectoryBuffer(rule.horizon, rule.rollout, shape)
-        key = jax.random.fold_in(jax.random.key(settings.seed), 1_000_000 + index)
-        sides = sides_of(settings, world, learner.populations)
-        casting = make_casting(settings, learner.pool, learner.populations, sides, world)
-        guests = make_guests(settings, sides)
-        numbers = range(learner.pool.first + learner.pool.places, 2**16)[: len(guests)]
-        opponents = Opponents(world, guests, numbers, (settings.seed, index, 0))
-        self.collector = self.collector_class(
-            world,
-            self.networks,
-            learner.populations,
-            opponents,
-            casting,
-            Membership(settings, world, learner.populations, learner.learns, learner.kinds_that_learn),
-            buffer,
-            key,
-            rule.mask_dead,
-            learner.view,
-            settings.league.score,
-        )
-        self.collector.room = self.room
+        self.collector = self.collector_class(index, world, learner, settings)
         self._factors = reward_factors(rule.reward_scale, [str(agent) for agent in world.agents])
-        self.returns = DiscountedReturns(shape, rule.gamma)
+        self.returns = DiscountedReturns((world.num_worlds, len(world.agents)), rule.gamma)
         self.ready: dict[str, ReadySamples] = {}
         self.units: dict[str, np.ndarray] = {}
         self.replays: dict[str, Replay] = {}
@@ -104,10 +75,6 @@ class Shard:
             self.replays = {
                 team_group.name: kept for team_group, kept in zip(own.team_groups, own.replays, strict=True)
             }
-
-    def set_learning(self, learns: np.ndarray) -> None:
-        """Sets which populations learn, (Q,) bool; drops pending samples of the others."""
-        self.collector.set_learning(learns)
 
     def play(self, parameters: InferenceParameters, update: int) -> dict[str, float]:
         """Plays one rollout of this shard alone; `collect` plays several together."""

@@ -18,13 +18,12 @@ from interplay.train.run.progress import tell
 from interplay.train.run.records import check_record, refuse_old_boxes
 from interplay.train.run.room import memory_errors_as_user_errors
 from interplay.train.selfplay.evaluation import Evaluation
-from interplay.train.settings import TrainSettings
 from interplay.train.shard import MakeWorld
 from interplay.train.update import Worker
 from interplay.train.update_loop import OnUpdate, follow, lead
 
 
-def newest(folder: RunFolder[TrainSettings]) -> Checkpoint | None:
+def newest(folder: RunFolder) -> Checkpoint | None:
     """The newest sound checkpoint of a run, or None."""
     path = latest_checkpoint(folder.path)
     if path is None:
@@ -36,7 +35,7 @@ def newest(folder: RunFolder[TrainSettings]) -> Checkpoint | None:
 
 
 def supervise(
-    folder: RunFolder[TrainSettings],
+    folder: RunFolder,
     make: MakeWorld,
     learner: Learner,
     checkpoint: Checkpoint | None,
@@ -68,7 +67,7 @@ def supervise(
 
 
 def _train(
-    folder: RunFolder[TrainSettings],
+    folder: RunFolder,
     make: MakeWorld,
     learner: Learner,
     checkpoint: Checkpoint | None,
@@ -129,11 +128,7 @@ class Faults:
         """Counts one fault.
 
         Args:
-            lost: the fault.
             cure: how to go on after the final one, for the message.
-
-        Raises:
-            UserError: for the third in a row, or the eighth after the same update.
         """
         self.in_a_row = self.in_a_row + 1 if self.updates == self._begun else 1
         self._there = self._there + 1 if self.updates == self._last else 1

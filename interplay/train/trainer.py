@@ -127,7 +127,7 @@ def resume(
         UserError: as `train`, and if no checkpoint is sound, its settings were others, or they name programs and are not trusted.
     """
     check_main()
-    with finishing() as stop, RunFolder.open(run, TrainSettings) as folder:
+    with finishing() as stop, RunFolder.open(run) as folder:
         checkpoint = newest(folder)
         folder.admit(checkpoint, accept_settings, trust)
         if checkpoint is not None:

@@ -51,11 +51,6 @@ _GUESSES = [Terms._fields.index(name) for name in ("guess", "rows")]
 class Worker:
     """One worker of a run.
 
-    Args:
-        make_world: factory of a part of the worlds.
-        learner: networks and optimisers.
-        exchange: to the other workers.
-
     Attributes:
         updates: done so far.
         agent_steps: actions of this run's networks so far; slots without a life do not count.
@@ -136,7 +131,7 @@ class Worker:
             self.sampler.learner.set_epsilon(self.agent_steps)
         parameters = self.learner.inference_parameters()
         for shard in self.shards:
-            shard.set_learning(self.learns)
+            shard.collector.set_learning(self.learns)
             shard.collector.episodes.windows.open(self.agent_steps)
         self._played = collect([shard.collector for shard in self.shards], parameters, self.updates)
         for shard in self.shards:
@@ -194,10 +189,10 @@ class Worker:
         for epoch in range(learner.epochs):
             if enough:
                 return
-            epochs = {
-                name: make_epoch(self.shards, name, batch, self._shuffle(name, epoch), minibatches)
-                for name, batch in batches.items()
-            }
+            epochs = {}
+            for name, batch in batches.items():
+                orders = [shard.shuffle(name, self.updates, epoch) for shard in self.shards]
+                epochs[name] = make_epoch(self.shards, name, batch, orders, minibatches)
             if epoch and learner.corrects:
                 epochs = self._correct(epochs, learner.predict(epochs, minibatches))
                 batches = {
@@ -369,9 +364,6 @@ class Worker:
             np.maximum(needs[self.exchange.rank], own, out=needs[self.exchange.rank])
         agreed = self.exchange.all_reduce(needs.ravel()).reshape(needs.shape).max(axis=0).astype(int).tolist()
         return max(agreed[0], 1), dict(zip(names, agreed[1:], strict=True))
-
-    def _shuffle(self, name: str, epoch: int) -> list[np.ndarray]:
-        return [shard.shuffle(name, self.updates, epoch) for shard in self.shards]
 
     def _loss_numbers(self, terms: np.ndarray, epochs: float, steps: int) -> dict[str, Any]:
         """The mean losses, over all and per population."""

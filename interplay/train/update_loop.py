@@ -61,7 +61,7 @@ SHOWN = ("life", "episode_length", "won", "episode_return", "kl", "epochs", "td_
 def lead(
     worker: Worker,
     evaluation: Evaluation,
-    folder: RunFolder[TrainSettings],
+    folder: RunFolder,
     checkpoint: Checkpoint | None,
     stop: Stop,
     faults: Faults,
@@ -78,7 +78,7 @@ def lead(
     best = Best(settings.train.best_by, settings.train.best_measurements, checkpoint)
     if checkpoint is not None:
         best.keep(checkpoint.path)
-    diagnosis, hints = LiveDiagnosis(settings, folder.metrics_path), DeviceHints(settings)
+    diagnosis, hints = LiveDiagnosis(settings, folder.path), DeviceHints(settings)
     enough = False
     with _progress(settings, first_steps) as progress, _tap(worker, folder, progress) as tap:
         save = functools.partial(_save, worker, folder, progress, best)
@@ -167,7 +167,7 @@ def lead(
 
 def _end(
     worker: Worker,
-    folder: RunFolder[TrainSettings],
+    folder: RunFolder,
     seconds: float,
     ends: bool,
     stop: Stop,
@@ -262,9 +262,7 @@ def _progress(settings: TrainSettings, done: int) -> Progress:
     return Progress(total, done, stream=stream, clock=_working_seconds, before="compiling", unmeasured=True)
 
 
-def _tap(
-    worker: Worker, folder: RunFolder[TrainSettings], progress: Progress
-) -> contextlib.closing[WindowRecorder]:
+def _tap(worker: Worker, folder: RunFolder, progress: Progress) -> contextlib.closing[WindowRecorder]:
     """The recorder of the run's first world, which is the first worker's."""
     shard = worker.shards[0]
     shard.collector.tap = WindowRecorder(folder.path, shard.world, worker.settings, progress.say)
@@ -319,7 +317,7 @@ def _keep_step(worker: Worker, verdict: int, state: Mapping[str, Any] | None = N
 
 def _save(
     worker: Worker,
-    folder: RunFolder[TrainSettings],
+    folder: RunFolder,
     progress: Progress,
     best: Best,
     seconds: float,

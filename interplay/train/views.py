@@ -39,7 +39,7 @@ class TeamView:
     def __init__(self, kinds: Sequence[Kind], teams: Sequence[Sequence[int]]) -> None:
         self._kinds = tuple(kinds)
         slots = sum(len(kind.slots) for kind in kinds)
-        self._width = max(_numbers(kind) for kind in kinds)
+        self._width = max(flat_size(kind.observation_space) for kind in kinds)
         most = max(len(team) for team in teams)
         self._team = np.full((slots, most), slots)  # the slot after the last is padding
         for team in teams:
@@ -87,11 +87,7 @@ class WorldView:
 
 
 def find_view(settings: TrainSettings, world: World, populations: Populations) -> View | None:
-    """The view of the run's critics; None for the policy's own input.
-
-    Raises:
-        UserError: if the world has no teams, or no state.
-    """
+    """The view of the run's critics; None for the policy's own input."""
     critic = settings.network.critic
     if critic == "own":
         return None
@@ -121,10 +117,6 @@ def _teams(world: World, populations: Populations, named_groups: bool) -> list[l
         return None
     numbers = range(len(populations.names))
     return [np.flatnonzero(populations.fixed == number).tolist() for number in numbers]
-
-
-def _numbers(kind: Kind) -> int:
-    return flat_size(kind.observation_space)
 
 
 def _flat(kind: Kind, observation: Mapping[str, np.ndarray], worlds: int) -> np.ndarray:

@@ -11,6 +11,7 @@ from interplay.core.errors import UserError
 from interplay.core.loading import is_folder, split_player
 from interplay.core.policy import Policy
 from interplay.core.world import World
+from interplay.verbs.players import scripted_policy
 
 
 class Contestant(NamedTuple):
@@ -35,9 +36,6 @@ def choose_world(
     """The tournament's world: the one that was named, else that of the first run with its options.
 
     With `trust` the run may name programs of its own.
-
-    Raises:
-        UserError: if neither is given, with an `example`.
     """
     if world:
         return world, dict(options)
@@ -55,39 +53,20 @@ def find_contestant(
 
     Args:
         name: a run folder, a checkpoint's folder, or a policy's name; ``NAME@N`` is a scripted home of N populations.
-        world: one of the tournament's worlds.
-        greedy: a trained policy takes its likeliest action.
         merged: the world's number of populations is the tournament's own affair.
-        trust: a run may name programs of its own, see `interplay.core.trust`.
-
-    Raises:
-        UserError: for an unknown policy, no sound checkpoint, or a run with other observations or actions.
     """
     if is_folder(name):
         return _trained(name, world, greedy, trust)
-    if "/" in name and ":" not in name:
-        raise UserError(f"{name}: no such run folder; `interplay train WORLD --out {name}` makes one")
-    from interplay.registry import make_policy
-
     plain, at, count = name.rpartition("@")
     if not (merged and at):
-        return Contestant(name, make_policy(world.id, name), f"policy {name}")
+        return Contestant(name, scripted_policy(world.id, name), f"policy {name}")
     if not count.isdecimal() or not 1 <= int(count) <= 255:
         raise UserError(f"{name}: {count!r} is no number of populations; write for example {plain}@8")
-    return Contestant(name, make_policy(world.id, plain), f"policy {plain}", int(count))
+    return Contestant(name, scripted_policy(world.id, plain), f"policy {plain}", int(count))
 
 
 def same_as_before(typed: Sequence[str], before: Sequence[str], now: Sequence[str]) -> None:
-    """Refuses players that are not those of the tournament's beginning.
-
-    Args:
-        typed: names of the players.
-        before: identities in the tournament's settings.
-        now: identities found.
-
-    Raises:
-        UserError: naming the player and both identities.
-    """
+    """Refuses players that are not those of the tournament's beginning."""
     for name, old, new in zip(typed, before, now, strict=True):
         if old != new:
             raise UserError(

@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from interplay.core.errors import UserError
+from interplay.core.files import os_errors_as_user_errors, refuse_links, replace_file
+from interplay.core.reading import read_text
+from interplay.core.seals import canonical, digest
+from interplay.core.settings_text import toml_value
+from interplay.evaluate.lineup import Lineup, learner_of, players_of
+from interplay.evaluate.milestones import BY_AGENT, ERRORS, FIRST, metrics_of, play_counting, row_of
+from interplay.train.play.policy import policies_at, sound_checkpoints
+from interplay.train.run.checkpoint import read_part
+from interplay.train.run.metrics_log import METRICS, MetricsLog, cut_torn_line, log_lines
+from interplay.train.run.progress import tell
+from interplay.train.run.settings_file import PACE, settings_of
 from interplay.verbs import players
-from interplay.verbs.run import Metrics, Run
+from interplay.verbs.run_folder import Metrics, RunFolder
 
-
-class Evaluation(NamedTuple):
-    """Arguments of `interplay.evaluate`."""
-
-    run: str | Path | Run
-    world: object
-    options: Mapping[str, Any]
-    episodes: int
-    num_worlds: int
-    max_steps: int | None
-    roles: Sequence[str]
-    greedy: bool
-    seed: int
-    trust: bool
-
-    @property
-    def folder(self) -> str:
-        """Of the run; of a league RUN@PLAYER."""
-        return str(self.run.folder if isinstance(self.run, Run) else self.run)
-
-    @property
-    def trusted(self) -> bool:
-        """Whether the run may name programs of its own."""
-        return self.trust or (isinstance(self.run, Run) and self.run.trust)
+if TYPE_CHECKING:
+    from interplay.verbs.playing import EvaluateOptions
 
 
 class Evaluated(NamedTuple):
@@ -55,41 +45,39 @@ class Evaluated(NamedTuple):
 
 
 def evaluate_checkpoints(
-    wanted: Evaluation, out: Path | None = None, progress: Callable[[str, int, int], object] | None = None
+    run: str | Path | RunFolder,
+    world: object,
+    options: Mapping[str, Any] | None,
+    how: EvaluateOptions,
+    out: Path | None = None,
+    progress: Callable[[str, int, int], object] | None = None,
 ) -> Evaluated:
     """Plays the episodes at every sound checkpoint of a run.
 
     Args:
-        wanted: the run and the episodes.
+        run: a run or its folder; of a league RUN@PLAYER.
+        world, options: as for `interplay.evaluate`.
         out: a folder that keeps the rows, for `interplay curves`; rows that it has from an earlier call are not played again.
         progress: called with a unit, the number done, and the total.
-
-    Raises:
-        UserError: as `seat`, for a run without sound checkpoints, or a folder that holds something else.
     """
-    from interplay.evaluate.lineup import learner_of, players_of
-    from interplay.evaluate.milestones import play_counting, row_of
-    from interplay.train.play.policy import policies_at, sound_checkpoints
-    from interplay.train.run.progress import tell
-
-    checkpoints, damaged = sound_checkpoints(wanted.folder)
+    folder, episodes, seed = os.fspath(run), how["episodes"], how["seed"]
+    checkpoints, damaged = sound_checkpoints(folder)
     for reason in damaged:
         tell(f"left out: {reason}")
-    found = players.seat(wanted.run, wanted.world, wanted.options, wanted.greedy, wanted.roles, wanted.trust)
-    kept = None if out is None else _Kept(out, wanted, found)
+    found = players.seat(run, world, options, how["greedy"], how["roles"], how["trust"])
+    kept = None if out is None else _Kept(out, _settings_text(checkpoints[-1], found, how))
     rows = {} if kept is None else kept.rows
     missing = [path for path in checkpoints if int(path.name) not in rows]
-    batch = found.make_world(num_worlds=min(wanted.num_worlds, wanted.episodes), seed=wanted.seed)
-    all_of_them = len(missing) * wanted.episodes
+    batch = found.make_world(num_worlds=min(how["num_worlds"], episodes), seed=seed)
     own: Any = learner_of(found.policy)
     try:
-        for number, path in enumerate(policies_at(own, wanted.folder, missing)):
+        for number, path in enumerate(policies_at(own, folder, missing)):
 
-            def ended(count: int, before: int = number * wanted.episodes) -> None:
+            def ended(count: int, before: int = number * episodes) -> None:
                 if progress is not None:
-                    progress("episodes", before + count, all_of_them)
+                    progress("episodes", before + count, len(missing) * episodes)
 
-            table = play_counting(batch, found.policy, wanted.episodes, wanted.seed, wanted.max_steps, ended)
+            table = play_counting(batch, found.policy, episodes, seed, how["max_steps"], ended)
             rows[int(path.name)] = row_of(table, _counts(path))
             if kept is not None:
                 kept.keep(rows[int(path.name)])
@@ -105,8 +93,6 @@ def as_metrics(title: str, rows: Sequence[Mapping[str, Any]]) -> Metrics:
 
     A metric's standard error is ``standard_error[name]``, what it is for each agent ``by_agent[name]``, (N, agents).
     """
-    from interplay.evaluate.milestones import BY_AGENT, ERRORS, FIRST, metrics_of
-
     names = [name for name in FIRST if any(name in row for row in rows)] + metrics_of(rows)
     columns = {name: _column([row.get(name) for row in rows]) for name in names}
     for group in (ERRORS, BY_AGENT):
@@ -122,8 +108,6 @@ def _column(values: Sequence[Any]) -> np.ndarray:
 
 def _counts(checkpoint: Path) -> dict[str, Any]:
     """What the run had done."""
-    from interplay.train.run.checkpoint import read_part
-
     record, _ = read_part(checkpoint, [])
     counts = {
         "updates": record.get("updates"),
@@ -138,38 +122,27 @@ class _Kept:
 
     Args:
         folder: made if it is not there.
-        wanted: the run and the episodes; the folder holds rows of these alone.
-        found: the player and its world.
+        text: its settings; a folder holds rows of one text alone.
 
     Attributes:
         rows: agent-steps -> row.
-
-    Raises:
-        UserError: if the folder holds something else.
     """
 
-    def __init__(self, folder: Path, wanted: Evaluation, found: players.Player) -> None:
-        from interplay.core.files import os_errors_as_user_errors, refuse_links, replace_file
-        from interplay.core.reading import read_json_lines, read_text
-        from interplay.train.run.metrics_log import cut_torn_line
-
-        self.path = folder / "metrics.jsonl"
-        text, settings = _settings_text(wanted, found), folder / "settings.toml"
+    def __init__(self, folder: Path, text: str) -> None:
+        self.path, settings = folder / METRICS, folder / "settings.toml"
         with os_errors_as_user_errors("keeping the evaluations", folder):
             folder.mkdir(parents=True, exist_ok=True)
-            refuse_links(folder, ("metrics.jsonl", "settings.toml"))
+            refuse_links(folder, (METRICS, "settings.toml"))
             if any(folder.iterdir()) and not (settings.is_file() and read_text(settings) == text):
                 raise UserError(
                     f"{folder} holds something else, or evaluations of other settings, options or episodes; choose another --out"
                 )
             replace_file(settings, text)
             cut_torn_line(self.path)
-        lines = read_json_lines(self.path, links=False) if self.path.exists() else ()
-        self.rows = {int(row["agent_steps"]): row for _, row in lines}
+        self.rows = {int(row["agent_steps"]): row for _, row in log_lines(folder)}
 
     def keep(self, row: Mapping[str, Any]) -> None:
         """Adds a row."""
-        from interplay.train.run.metrics_log import MetricsLog
 
         with MetricsLog(self.path) as log:
             log.write(
@@ -178,15 +151,9 @@ class _Kept:
             log.sync()
 
 
-def _settings_text(wanted: Evaluation, found: players.Player) -> str:
+def _settings_text(checkpoint: Path, found: players.Player, how: EvaluateOptions) -> str:
     """The folder's settings: runs that differ in their seed alone are one curve there, too."""
-    from interplay.core.seals import canonical, digest
-    from interplay.core.settings_text import toml_value
-    from interplay.evaluate.lineup import Lineup
-    from interplay.train.play.policy import sound_checkpoints
-    from interplay.train.run.settings_file import PACE, settings_of
-
-    settings = settings_of(sound_checkpoints(wanted.folder)[0][-1], wanted.trusted)
+    settings = settings_of(checkpoint, acts=False)
     # How far and how fast the run goes is no matter: later checkpoints join the rows that are there.
     trained = {name: value for name, value in canonical(settings).items() if name not in ("seed", *PACE)}
     rules = found.policy.rules if isinstance(found.policy, Lineup) else ()
@@ -196,11 +163,11 @@ def _settings_text(wanted: Evaluation, found: players.Player) -> str:
         "world": {"id": found.world, "options": dict(found.options)},
         "evaluated": {
             "settings": digest(trained),
-            "episodes": wanted.episodes,
-            "seed": wanted.seed,
-            "greedy": wanted.greedy,
-            "roles": list(wanted.roles),
-            "max_steps": "off" if wanted.max_steps is None else wanted.max_steps,
+            "episodes": how["episodes"],
+            "seed": how["seed"],
+            "greedy": how["greedy"],
+            "roles": list(how["roles"]),
+            "max_steps": "off" if how["max_steps"] is None else how["max_steps"],
             **({"against": against} if against else {}),
         },
     }

@@ -18,11 +18,7 @@ def open_world(world_id: str, num_worlds: int = 1, seed: int = 0, **options: Any
 
 
 def set_privileged_view(world: World, reveal: bool) -> None:
-    """Sets the privileged view of a world (``--reveal``).
-
-    Raises:
-        UserError: if the world hides nothing.
-    """
+    """Sets the privileged view of a world (``--reveal``)."""
     if not reveal:
         return
     if world.privileged_view is None:

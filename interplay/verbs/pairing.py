@@ -41,9 +41,6 @@ class Admission(NamedTuple):
         Args:
             name: from the folder in which we are, or from the one that was opened.
             part: of the run, if it is there, e.g. one of its checkpoints.
-
-        Raises:
-            UserError: if it lies outside of the folder that was opened and of the one in which he is, and is not trusted.
         """
         roots = [os.path.realpath(root) for root in (self.within, self.here) if root is not None]
         outside = False
@@ -64,13 +61,7 @@ class Admission(NamedTuple):
 
 
 class Pair(MatchupPolicy):
-    """Two players in one world; the first has the first seat.
-
-    Args:
-        players: both policies.
-        words: names of both.
-        world: that they play.
-    """
+    """Two players in one world; the first has the first seat."""
 
     def __init__(self, players: Sequence[Policy], words: Sequence[str], world: World) -> None:
         super().__init__(players, sides(world), [0])
@@ -86,13 +77,7 @@ def seat_pair(folder: Path, names: Sequence[str], admission: Admission, seed: in
     """The world of a tournament or a league, and two of its players.
 
     Args:
-        folder: of the tournament, or of a run with a league.
         names: of both, as they stand there; the first has the first seat.
-        admission: what they may be.
-        seed: of the world.
-
-    Raises:
-        UserError: if a player is unknown, not admitted or damaged, or two cannot share the world.
     """
     if names[0] == names[1]:
         raise UserError(f"{names[0]}: it would play itself; choose two players")

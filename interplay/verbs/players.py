@@ -8,17 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from interplay.core.errors import UserError
-from interplay.core.keywords import suggest_keyword
 from interplay.core.loading import is_folder, split_player
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.core.world import World
+from interplay.evaluate.lineup import ANY, Choice, Lineup, Rule
+from interplay.verbs.keywords import suggest_keyword
+from interplay.verbs.run_folder import RunFolder
+from interplay.verbs.trainer import load_trainer
 
 if TYPE_CHECKING:
-    from interplay.evaluate.lineup import Rule
     from interplay.train.interfaced import InterfacedTrainedPolicy
     from interplay.train.play.trained_policy import TrainedPolicy
     from interplay.train.settings import TrainSettings
-    from interplay.verbs.run import Run
 
 SELF = "self"  # of --roles: the policy under study plays the side
 
@@ -32,11 +33,7 @@ class Player(NamedTuple):
     make: Callable[..., World] | None = None  # of a world that was handed over; None: the registry makes it
 
     def make_world(self, num_worlds: int, seed: int) -> World:
-        """A batch of the player's world.
-
-        Raises:
-            UserError: for an option of a world that was handed over, or if that world is not at hand now.
-        """
+        """A batch of the player's world."""
         from interplay.verbs.opening import open_world
 
         if self.make is not None:
@@ -69,8 +66,6 @@ def load_policy(
     Raises:
         UserError: if there is no sound checkpoint, or the run is not trusted.
     """
-    from interplay.verbs.trainer import load_trainer
-
     policy: TrainedPolicy | InterfacedTrainedPolicy = load_trainer().load_policy(
         run, greedy, populations, trust
     )
@@ -78,7 +73,7 @@ def load_policy(
 
 
 def seat(
-    player: str | Path | Policy | Run,
+    player: str | Path | Policy | RunFolder,
     world: object = "",
     options: Mapping[str, Any] | None = None,
     greedy: bool = False,
@@ -91,27 +86,22 @@ def seat(
         player: a run, its folder, a policy's name, or a policy.
         world: anything that `interplay.train` takes; empty: the run's own world.
         options, greedy, roles, trust: as for `find_player`.
-
-    Raises:
-        UserError: as `find_player`, and for options that the policy fixes itself.
     """
-    from interplay.verbs.run import Run
-
     handed = None
     if not isinstance(world, str):
         from interplay.connect.handed import hand_over
 
         handed = hand_over(world)
-    elif isinstance(player, Run) and not world:
+    elif isinstance(player, RunFolder) and not world:
         handed = player.handed
-    if isinstance(player, Run):
+    if isinstance(player, RunFolder):
         trust = trust or player.trust
         player = player.folder
     name, make = (handed.id, handed.make) if handed is not None else (str(world), None)
     if isinstance(player, Policy):
         return _policy_itself(player, name, make, options, greedy, roles)
     if make is None or is_folder(str(player)):
-        found = find_player(str(player), name, options, greedy, roles=list(roles), trust=trust)
+        found = find_player(str(player), name, options, greedy, roles=roles, trust=trust)
         # What the run's settings say of options is true of the world that was handed over, too.
         if make is None:
             return found
@@ -164,7 +154,7 @@ def find_player(
     options: Mapping[str, Any] | None = None,
     greedy: bool = False,
     example: str = "survival/1v1-heals-low",
-    roles: Sequence[str] | None = None,
+    roles: Sequence[str] = (),
     trust: bool = False,
     alone: bool = False,
 ) -> Player:
@@ -176,25 +166,25 @@ def find_player(
         name: a run folder, a checkpoint's folder, or a policy's name; a folder of that name goes first.
         world: id; empty: the run's own world.
         options: of the world, on top of the run's own (if it is the run's own world).
-        greedy: a trained policy takes its likeliest action instead of drawing one.
-        example: a world that the error names where one is missing.
         roles: other players for some sides, ``"blue=random"``, ``"villager=runs/first"``, ``"blue=self"``.
         trust: the runs may name programs, see `interplay.core.trust`.
         alone: a run plays all sides that it learned, as `load_policy`, without the opponents of its training.
-
-    Raises:
-        UserError: for an unknown policy, world or run, a policy without a world, or a run that is not trusted.
     """
     given = dict(options or {})
     if is_folder(name):
-        return _trained(name, world, given, greedy, trust, roles or (), alone)
+        return _trained(name, world, given, greedy, trust, roles, alone)
+    return _with_roles(Player(scripted_policy(world, name, example), world, given), roles, greedy, trust)
+
+
+def scripted_policy(world: str, name: str, example: str = "") -> Policy:
+    """A scripted policy of a world."""
+    from interplay.registry import make_policy
+
     if "/" in name and ":" not in name:
         raise UserError(f"{name}: no such run folder; `interplay train WORLD --out {name}` makes one")
     if not world:
         raise UserError(f"policy {name!r} needs a world; add for example --world {example}")
-    from interplay.registry import make_policy
-
-    return _with_roles(Player(make_policy(world, name), world, given), roles or (), greedy, trust)
+    return make_policy(world, name)
 
 
 def _trained(
@@ -207,9 +197,6 @@ def _trained(
     alone: bool,
 ) -> Player:
     """A run against the opponents of its training, but for those that roles replace."""
-    from interplay.evaluate.lineup import ANY, Lineup
-    from interplay.verbs.trainer import load_trainer
-
     trainer = load_trainer()
     from interplay.train.play.policy import load_learner
     from interplay.train.selfplay.lineups import meets_past_selves, training_rules, training_sides
@@ -236,8 +223,6 @@ def _trained(
 
 def _with_roles(player: Player, roles: Sequence[str], greedy: bool, trust: bool, like: str = "") -> Player:
     """A scripted policy with others in some sides' places; `like`: the world whose scripts are meant."""
-    from interplay.evaluate.lineup import Lineup
-
     if not roles:
         return player
     rules = _rules(roles, lambda side, who: _role(like or player.world, side, who, greedy, trust))
@@ -245,13 +230,7 @@ def _with_roles(player: Player, roles: Sequence[str], greedy: bool, trust: bool,
 
 
 def _rules(roles: Sequence[str], find: Callable[[str, str], Policy | None]) -> list[Rule]:
-    """Roles as rules of a lineup; `find` gives the player for a side's name, None: the policy under study.
-
-    Raises:
-        UserError: for what is no SIDE=PLAYER, a side that is given twice, or an unknown player.
-    """
-    from interplay.evaluate.lineup import Choice, Rule
-
+    """Roles as rules of a lineup; `find` gives the player for a side's name, None: the policy under study."""
     rules: dict[str, Rule] = {}
     for words in roles:
         side, equals, who = words.partition("=")
@@ -275,11 +254,7 @@ def _role(world: str, side: str, who: str, greedy: bool, trust: bool) -> Policy 
         return None
     if is_folder(who):
         return _role_by_run(who, side, greedy, trust)
-    if "/" in who and ":" not in who:
-        raise UserError(f"{who}: no such run folder; name a run, a checkpoint or a scripted policy")
-    from interplay.registry import make_policy
-
-    return make_policy(world, who)
+    return scripted_policy(world, who)
 
 
 def _role_of_run(
@@ -302,13 +277,7 @@ def _same(run: str, other: str) -> bool:
 
 
 def _role_by_run(who: str, side: str, greedy: bool, trust: bool) -> Policy:
-    """A run's networks for a side: the population of that name, or all of them.
-
-    Raises:
-        UserError: for a run that learned other sides alone.
-    """
-    from interplay.verbs.trainer import load_trainer
-
+    """A run's networks for a side: the population of that name, or all of them."""
     trainer = load_trainer()
     from interplay.train.play.policy import load_learner
 

@@ -5,68 +5,124 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, Unpack, overload
 
 from interplay.core.errors import UserError
-from interplay.core.keywords import suggest_keyword
+from interplay.core.loading import is_folder
+from interplay.verbs.keywords import Option, suggest_keyword, takes
 from interplay.verbs.showing import Media
 
 if TYPE_CHECKING:
     from interplay.core.policy import Policy
     from interplay.evaluate.episodes import EpisodeTable
-    from interplay.verbs.run import Metrics, Run
+    from interplay.verbs.run_folder import Metrics, RunFolder
 
 
-class EvaluateOptions(TypedDict, total=False):
-    """Keyword arguments of `evaluate`, for type checkers."""
+class PlayOptions(TypedDict, total=False):
+    """Options of verbs that play."""
 
-    episodes: int
-    num_worlds: int
-    max_steps: int | None
-    roles: Sequence[str]
-    greedy: bool
-    seed: int
-    trust: bool
+    max_steps: Annotated[
+        int | None, Option(None, "length at which episodes are cut; needed for worlds that may never end.")
+    ]
+    roles: Annotated[
+        Sequence[str],
+        Option(
+            (),
+            'another player for some sides, e.g. ``"blue=random"``: a side is a team, a population, an agent, or a side of the run\'s '
+            'settings. A run plays against the opponents of its training; with ``"blue=self"`` it plays that side itself.',
+        ),
+    ]
+    greedy: Annotated[bool, Option(False, "trained policies take their likeliest action.")]
+    seed: Annotated[int, Option(0, "of the worlds and of the players.")]
+    trust: Annotated[
+        bool,
+        Option(
+            False,
+            "run the programs (``module:name``) that a run or file from elsewhere names; it is remembered.",
+        ),
+    ]
+
+
+class EvaluateOptions(PlayOptions, total=False):
+    """Options of `evaluate`."""
+
+    episodes: Annotated[int, Option(100, "number of episodes.")]
+    num_worlds: Annotated[int, Option(64, "worlds that are stepped together.")]
+
+
+class Look(TypedDict, total=False):
+    """Options of `record` for drawing."""
+
+    size: Annotated[
+        int | tuple[int, int] | None,
+        Option(
+            None,
+            "pixels of both sides, or width and height. None: 512, or wider where the scene is wider.",
+        ),
+    ]
+    every: Annotated[int, Option(1, "show only one in so many steps, for faster playback.")]
+    frames: Annotated[
+        int | None,
+        Option(
+            None,
+            "frames for which a step stays in view, 30 a second; things glide in between. None: the world's own.",
+        ),
+    ]
+    step: Annotated[int | None, Option(None, "of a ``.png``: the step to show. None: the middle.")]
+    focus: Annotated[
+        int | tuple[float, float] | None,
+        Option(
+            None,
+            "show only what is around the agent of this number, which is followed, or around a place (x, y). None: all.",
+        ),
+    ]
+    zoom: Annotated[
+        float | None,
+        Option(None, "tiles or metres of the shorter side to show. None: all, or 24 around a focus."),
+    ]
+    legend: Annotated[bool, Option(True, "draw the legend.")]
+
+
+class RecordOptions(Look, PlayOptions, total=False):
+    """Options of `record`."""
+
+    episodes: Annotated[int, Option(1, "number of episodes.")]
+    reveal: Annotated[bool, Option(False, "show what is hidden from the public, such as roles.")]
 
 
 @overload
 def evaluate(
-    player: str | Path | Policy | Run,
+    player: str | Path | Policy | RunFolder,
     world: object = "",
     options: Mapping[str, Any] | None = None,
     *,
     at_checkpoints: Literal[False] = False,
-    **others: Unpack[EvaluateOptions],
+    **how: Unpack[EvaluateOptions],
 ) -> EpisodeTable: ...
 
 
 @overload
 def evaluate(
-    player: str | Path | Run,
+    player: str | Path | RunFolder,
     world: object = "",
     options: Mapping[str, Any] | None = None,
     *,
     at_checkpoints: Literal[True],
     out: str | Path | None = None,
-    **others: Unpack[EvaluateOptions],
+    **how: Unpack[EvaluateOptions],
 ) -> Metrics: ...
 
 
 @suggest_keyword
+@takes(EvaluateOptions)
 def evaluate(
-    player: str | Path | Policy | Run,
+    player: str | Path | Policy | RunFolder,
     world: object = "",
     options: Mapping[str, Any] | None = None,
     *,
-    episodes: int = 100,
-    num_worlds: int = 64,
-    max_steps: int | None = None,
-    roles: Sequence[str] = (),
-    greedy: bool = False,
-    seed: int = 0,
-    trust: bool = False,
     at_checkpoints: bool = False,
     out: str | Path | None = None,
+    **how: Unpack[EvaluateOptions],
 ) -> EpisodeTable | Metrics:
     """Plays whole episodes.
 
@@ -74,14 +130,6 @@ def evaluate(
         player: a run folder or a scripted policy's name; in Python also a run or a policy.
         world: a world's id or ``module:name``, in Python anything that `interplay.train` takes; empty: the run's own.
         options: options of the world.
-        episodes: number of episodes.
-        num_worlds: worlds that are stepped together.
-        max_steps: length at which episodes are cut; needed for worlds that may never end.
-        roles: another player for some sides, e.g. ``"blue=random"``: a side is a team, a population, an agent, or a side of the run's
-            settings. A run plays against the opponents of its training; with ``"blue=self"`` it plays that side itself.
-        greedy: trained policies take their likeliest action.
-        seed: of the worlds and of the players.
-        trust: run the programs (``module:name``) that a run or file from elsewhere names; it is remembered.
         at_checkpoints: play the same episodes at every sound checkpoint that the run has kept.
         out: with `at_checkpoints`, a folder that keeps the rows, for ``interplay curves``; kept rows are not played again.
 
@@ -105,67 +153,42 @@ def evaluate(
     from interplay.verbs.players import seat
 
     if at_checkpoints:
-        from interplay.verbs.milestones import Evaluation, as_metrics, evaluate_checkpoints
+        from interplay.verbs.milestones import as_metrics, evaluate_checkpoints
 
         if isinstance(player, Policy):
             raise UserError(
                 f"at_checkpoints: {player.name} is one policy and has no checkpoints; name its run"
             )
-        wanted = Evaluation(
-            player, world, options or {}, episodes, num_worlds, max_steps, roles, greedy, seed, trust
-        )
-        found = evaluate_checkpoints(wanted, None if out is None else Path(out))
-        title = f"{line_of(found.players)}, on {found.world}, {episodes} episodes"
+        found = evaluate_checkpoints(player, world, options, how, None if out is None else Path(out))
+        title = f"{line_of(found.players)}, on {found.world}, {how['episodes']} episodes"
         return as_metrics(title, found.rows)
     if out is not None:
         raise UserError(f"out = {str(out)!r}: only rows of checkpoints are kept; add at_checkpoints=True")
-    seated = seat(player, world, options, greedy, roles, trust)
-    batch = seated.make_world(num_worlds=min(num_worlds, max(episodes, 1)), seed=seed)
+    seated = seat(player, world, options, how["greedy"], how["roles"], how["trust"])
+    episodes, seed = how["episodes"], how["seed"]
+    batch = seated.make_world(num_worlds=min(how["num_worlds"], max(episodes, 1)), seed=seed)
     try:
-        return play(batch, seated.policy, episodes=episodes, seed=seed, max_steps=max_steps)
+        return play(batch, seated.policy, episodes=episodes, seed=seed, max_steps=how["max_steps"])
     finally:
         batch.close()
 
 
 @suggest_keyword
+@takes(RecordOptions)
 def record(
-    player: str | Path | Policy | Run,
+    player: str | Path | Policy | RunFolder,
     out: str | Path | None = None,
     world: object = "",
     options: Mapping[str, Any] | None = None,
-    *,
-    episodes: int = 1,
-    max_steps: int | None = None,
-    size: int | tuple[int, int] | None = None,
-    every: int = 1,
-    frames: int | None = None,
-    step: int | None = None,
-    focus: int | tuple[float, float] | None = None,
-    zoom: float | None = None,
-    legend: bool = True,
-    reveal: bool = False,
-    roles: Sequence[str] = (),
-    greedy: bool = False,
-    seed: int = 0,
-    trust: bool = False,
+    **how: Unpack[RecordOptions],
 ) -> Media:
     """Plays episodes and records them.
 
     A recording (``match.replay``) in place of the player is drawn as it was played; arguments of play are refused then.
 
     Args:
-        player, world, options, roles, greedy, seed, trust: as for `evaluate`.
+        player, world, options: as for `evaluate`.
         out: the file: ``.mp4``, ``.gif``, ``.png``, or ``.replay``, a recording. None: ``episode.mp4`` in the run's folder.
-        episodes: number of episodes.
-        max_steps: length at which episodes are cut; needed for worlds that may never end.
-        size: pixels of both sides, or width and height. None: 512, or wider where the scene is wider.
-        every: show only one in so many steps, for faster playback.
-        frames: frames for which a step stays in view, 30 a second; things glide in between. None: the world's own.
-        step: of a ``.png``: the step to show. None: the middle.
-        focus: show only what is around the agent of this number, which is followed, or around a place (x, y). None: all.
-        zoom: tiles or metres of the shorter side to show. None: all, or 24 around a focus.
-        legend: draw the legend.
-        reveal: show what is hidden from the public, such as roles.
 
     Returns:
         The file; a notebook shows it.
@@ -183,31 +206,23 @@ def record(
         if not (folder / "settings.toml").is_file():
             raise UserError(f"{player}: no run folder to record into; add for example --out episode.mp4")
         out = folder / "episode.mp4"
+    looks: dict[str, Any] = {name: value for name, value in how.items() if name in Look.__annotations__}
     if is_recording(player):
-        playing = (world, options, episodes != 1, max_steps, reveal, roles, greedy, seed, trust)
-        looks = {"size": size, "every": every, "frames": frames, "step": step}
-        return _draw_recording(
-            str(player), out, playing, looks | {"focus": focus, "zoom": zoom, "legend": legend}
-        )
-    found = seat(player, world, options, greedy, roles, trust)
-    batch = found.make_world(num_worlds=1, seed=seed)
+        playing = {"world": world, "options": options, **how}
+        return _draw_recording(str(player), out, looks, playing)
+    found = seat(player, world, options, how["greedy"], how["roles"], how["trust"])
+    batch = found.make_world(num_worlds=1, seed=how["seed"])
     try:
-        set_privileged_view(batch, reveal)
+        set_privileged_view(batch, how["reveal"])
         written = record_video(
             batch,
             found.policy,
             out,
-            episodes=episodes,
-            max_steps=max_steps,
-            size=size,
-            every=every,
-            seed=seed,
-            frames=frames,
-            step=step,
+            episodes=how["episodes"],
+            max_steps=how["max_steps"],
+            seed=how["seed"],
             options=found.options,
-            focus=focus,
-            zoom=zoom,
-            legend=legend,
+            **looks,
         )
         return Media(written, players_of(found.policy, batch))
     finally:
@@ -216,22 +231,17 @@ def record(
 
 def is_recording(player: object) -> bool:
     """Whether a player's name is that of a recording."""
-    from interplay.core.loading import is_folder
-
     return isinstance(player, str | Path) and str(player).endswith(".replay") and not is_folder(str(player))
 
 
 def _draw_recording(
-    replay: str,
-    out: str | Path,
-    playing: Sequence[object],
-    looks: Mapping[str, Any],
+    replay: str, out: str | Path, looks: Mapping[str, Any], playing: Mapping[str, Any]
 ) -> Media:
     from interplay.view.video import draw_replay
 
-    names = ("world", "options", "episodes", "max_steps", "reveal", "roles", "greedy", "seed", "trust")
-    for name, value in zip(names, playing, strict=True):
-        if value:
+    defaults = {"episodes": 1}
+    for name, value in playing.items():
+        if name not in looks and value and value != defaults.get(name):
             raise UserError(f"{replay}: {name} is for playing, and this was played already; leave it out")
     written, troubles = draw_replay(replay, out, **looks)
     for line in troubles:

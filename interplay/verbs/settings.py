@@ -3,13 +3,65 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from math import gcd
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from interplay.core.errors import UserError
+from interplay.core.helping import processors
+from interplay.core.loading import did_you_mean, is_code
+from interplay.core.settings import build, changed, key_called, merge, nest, parse_overrides, read_toml
+from interplay.core.settings_text import show
+from interplay.core.trust import admit_bytes, programs
+from interplay.registry import make_world, options_of, training_settings
+from interplay.train.networks.pictures import find_pictures
+from interplay.train.run.progress import tell
+from interplay.train.settings import LeagueGroup, TrainSettings
+from interplay.train.settings.league import LEAGUES
+from interplay.train.settings.presets import GPU, find_preset, under, with_gpu_preset
+from interplay.train.settings.short_runs import fit_worlds
+from interplay.train.settings.unread import check_read, fitting
+from interplay.verbs.opening import open_world
+from interplay.view.extras import present_extras
+
 if TYPE_CHECKING:
+    from interplay.connect.handed import Handed
     from interplay.core.world import Kind
-    from interplay.train.settings import TrainSettings
+
+
+def run_settings(
+    world: str,
+    overrides: Sequence[str] | Mapping[str, Any],
+    flags: Mapping[str, Any],
+    trust: bool = False,
+    league: str | None = None,
+    preset: str | None = None,
+    handed: Handed | None = None,
+) -> TrainSettings:
+    """The settings of a run as its world needs them: fewer worlds for a short run, convolutions for pictures.
+
+    Prints a line for each change, and for each part of a preset that is not honoured. Arguments are those of `build_settings`.
+
+    Args:
+        handed: a world that was handed over; None: the registry makes it.
+    """
+    like, make = (None, None) if handed is None else (handed.like, handed.make)
+    settings, counted = _merged(world, overrides, flags, trust, league, like, preset, make)
+    if make is None:
+        first = open_world(settings.world.id, **settings.world.options)
+        first.close()
+        settings = _fit_to_steps(_fit_network(settings, first.kinds), len(first.agents), counted)
+    elif settings.world.options:
+        raise UserError(
+            f"world.options: {world} was handed over as it is; make it with {next(iter(settings.world.options))} instead"
+        )
+    elif "kind" not in settings.network.model_fields_set:
+        first = make(num_worlds=1, seed=settings.seed, first_world=0)
+        first.close()
+        settings = _fit_network(settings, first.kinds)
+    _tell_departures(settings, preset)
+    return settings
 
 
 def build_settings(
@@ -18,11 +70,9 @@ def build_settings(
     flags: Mapping[str, Any],
     trust: bool = False,
     league: str | None = None,
-    like: str | None = None,
     preset: str | None = None,
-    make: Callable[..., Any] | None = None,
 ) -> TrainSettings:
-    """The run's settings: defaults, those of the world, the file, KEY=VALUE, options such as --steps; the last one wins.
+    """The settings of a run: defaults, those of the world, the file, KEY=VALUE, options such as --steps; the last one wins.
 
     Args:
         world: id, or path of a settings file.
@@ -30,21 +80,27 @@ def build_settings(
         flags: key -> value.
         trust: the file may name programs, see `interplay.core.trust`; what was typed may anyway.
         league: name of a preset, or path of a file with the keys of the group.
-        like: id of the world whose training settings it begins with, ``""`` for none; None: of the world itself.
         preset: name of published settings, or "gpu"; they stand below all that is given and above those of the world.
-        make: of a world that was handed over.
-
-    Raises:
-        UserError: for an unknown world, key or value, in one line.
     """
-    from interplay.core.errors import UserError
-    from interplay.core.settings import build, merge, nest, parse_overrides
-    from interplay.registry import training_settings
-    from interplay.train.settings import TrainSettings
-    from interplay.train.settings.presets import GPU, under, with_gpu_preset
-    from interplay.train.settings.unread import check_read, fitting
-    from interplay.view.extras import present_extras
+    return _merged(world, overrides, flags, trust, league, None, preset, None)[0]
 
+
+def _merged(
+    world: str,
+    overrides: Sequence[str] | Mapping[str, Any],
+    flags: Mapping[str, Any],
+    trust: bool,
+    league: str | None,
+    like: str | None,
+    preset: str | None,
+    make: Callable[..., Any] | None,
+) -> tuple[TrainSettings, bool]:
+    """As `build_settings`, and whether the number of worlds was set.
+
+    Args:
+        like: id of the world whose training settings it begins with, ``""`` for none; None: of the world itself.
+        make: of a world that was handed over.
+    """
     if not world and preset in (None, GPU):
         raise UserError(
             "no world; name one, `interplay worlds` lists them, or a --preset that brings its own"
@@ -66,8 +122,9 @@ def build_settings(
     chosen, split = values.get("world"), values.get("train", {})
     if isinstance(chosen, dict):
         _tell_options(chosen.get("id"), given, owner)
+    counted = preset == GPU or "num_worlds" in {**values, **flags}
     if not isinstance(split, dict):
-        return build(TrainSettings, values, owner)  # raises for errors, before options are merged
+        return build(TrainSettings, values, owner), counted  # raises for errors, before options are merged
     if isinstance(chosen, dict) and isinstance(chosen.get("id"), str):
         if file is not None:
             file.admit([("world.id", chosen["id"])] if ":" in chosen["id"] else [], given)
@@ -91,15 +148,11 @@ def build_settings(
     check_read(settings)
     if file is not None:
         file.admit([entry for entry in settings.code_names() if entry[0] != "world.options"], given)
-    return settings
+    return settings, counted
 
 
 def _agents(choice: Mapping[str, Any], make: Callable[..., Any] | None) -> int:
     """Slots of one world."""
-    from contextlib import closing
-
-    from interplay.registry import make_world
-
     if make is not None:
         made = make(num_worlds=1, seed=0, first_world=0)
     else:
@@ -109,17 +162,7 @@ def _agents(choice: Mapping[str, Any], make: Callable[..., Any] | None) -> int:
 
 
 def _tell_options(world: Any, given: Mapping[str, Any], owner: str) -> None:
-    """Raises for an option of the world that stands among settings; the line names its place.
-
-    Raises:
-        UserError: for one that no setting is called.
-    """
-    from interplay.core.errors import UserError
-    from interplay.core.settings import key_called
-    from interplay.core.settings_text import show
-    from interplay.registry import options_of
-    from interplay.train.settings import TrainSettings
-
+    """Raises for an option of the world that stands among settings; the line names its place."""
     unknown = [key for key in given if not key_called(TrainSettings, key)]
     for key in unknown and set(unknown) & set(options_of(str(world))):
         value = "..." if isinstance(given[key], Mapping) else show(given[key])
@@ -129,24 +172,12 @@ def _tell_options(world: Any, given: Mapping[str, Any], owner: str) -> None:
 
 
 def _league_of(name: str, trust: bool) -> dict[str, Any]:
-    """The group ``league`` of a preset or a file.
-
-    Raises:
-        UserError: for an unknown name, or a file that names programs and is not trusted.
-    """
-    from interplay.core.errors import UserError
-    from interplay.core.loading import did_you_mean
-    from interplay.core.settings import build
-    from interplay.train.settings import LeagueGroup
-    from interplay.train.settings.league import LEAGUES
-
+    """The group ``league`` of a preset or a file."""
     if not name.endswith(".toml"):
         if name not in LEAGUES:
             near = did_you_mean(name, LEAGUES, f"give {', '.join(LEAGUES)}, or a file that ends with .toml")
             raise UserError(f"--league {name}: no such league; {near}")
         return LEAGUES[name]
-    from interplay.core.loading import is_code
-
     file = SettingsFile(Path(name), trust)
     group = file.values.get("league", file.values)
     if not isinstance(group, dict) or (len(file.values) > 1 and "league" in file.values):
@@ -168,15 +199,11 @@ class SettingsFile:
     """
 
     def __init__(self, path: Path, trust: bool) -> None:
-        from interplay.core.settings import read_toml
-
         self._path, self._trust = path, trust
         self.values = read_toml(path)
 
     def admit(self, names: Iterable[tuple[str, Any]], typed: Mapping[str, Any]) -> None:
         """Refuses names of programs, but for those that were typed; see `interplay.core.trust`."""
-        from interplay.core.trust import admit_bytes
-
         for key, name in names:
             if not _was_typed(key, typed):
                 admit_bytes(f'{key} = "{name}" names a program', self._path, self._programs(), self._trust)
@@ -184,11 +211,6 @@ class SettingsFile:
 
     def _programs(self) -> bytes:
         """The programs that the file names; empty if it is no complete settings file by itself."""
-        from interplay.core.errors import UserError
-        from interplay.core.settings import build
-        from interplay.core.trust import programs
-        from interplay.train.settings import TrainSettings
-
         try:
             return programs(build(TrainSettings, self.values, str(self._path)))
         except UserError:
@@ -210,88 +232,39 @@ def _shards_for(worlds: Any, shards: Any) -> dict[str, Any]:
 
 def workers_for(shards: Any) -> int:
     """The most worker processes that this machine's cores and the shards allow, a power of two."""
-    from interplay.core.helping import processors
-
     most = min(processors(), shards) if isinstance(shards, int) and shards > 0 else 1
     return 1 << (most.bit_length() - 1)
 
 
-def fit_to_world(settings: TrainSettings, chosen: bool) -> TrainSettings:
-    """The settings as the world needs them, before a run folder exists: fewer worlds for a short run, convolutions for pictures.
-
-    Args:
-        settings: of the run.
-        chosen: whether the number of worlds was given, which is kept then.
-
-    Raises:
-        UserError: for an unknown world or option.
-    """
-    from interplay.verbs.opening import open_world
-
-    world = open_world(settings.world.id, **settings.world.options)
-    world.close()
-    return fit_to_steps(fit_network(settings, world.kinds), len(world.agents), chosen)
-
-
-def fit_network(settings: TrainSettings, kinds: Iterable[Kind]) -> TrainSettings:
+def _fit_network(settings: TrainSettings, kinds: Iterable[Kind]) -> TrainSettings:
     """Convolutions where every kind of agents sees a picture and no network was given; a line names it."""
-    from interplay.core.errors import UserError
-    from interplay.core.settings import changed
-    from interplay.train.networks.pictures import find_pictures
-    from interplay.train.run.progress import tell
-    from interplay.train.settings.unread import check_read
-
     if "kind" in settings.network.model_fields_set or settings.factored is not None:
         return settings
     try:
         seen = [find_pictures(kind.observation_space)[0] for kind in kinds]
-        fitting = changed(settings, {"network": {"kind": "pictures"}}, "train")
-        check_read(fitting)
+        pictured = changed(settings, {"network": {"kind": "pictures"}}, "train")
+        check_read(pictured)
     except UserError:  # of no picture, or of a setting that convolutions do not read
         return settings
     tell(f"network.kind=pictures: {seen[0]} is a picture; network.kind=mlp reads its numbers side by side")
-    return fitting
+    return pictured
 
 
-def names_worlds(
-    world: str,
-    overrides: Sequence[str] | Mapping[str, Any],
-    flags: Mapping[str, Any],
-    preset: str | None = None,
-) -> bool:
-    """Whether the number of worlds was set: in the file, as KEY=VALUE, by an option or a preset."""
-    from interplay.core.settings import parse_overrides, read_toml
-    from interplay.train.settings.presets import GPU, find_preset
-
-    named = read_toml(Path(world)) if world.endswith(".toml") else {}
-    given = overrides if isinstance(overrides, Mapping) else parse_overrides(overrides)
-    if preset == GPU:
-        return True
-    published = [] if preset is None else [key for key, _, _ in find_preset(preset).rows]
-    return "num_worlds" in {**named, **given, **flags} or "num_worlds" in published
-
-
-def tell_departures(settings: TrainSettings, preset: str | None) -> None:
+def _tell_departures(settings: TrainSettings, preset: str | None) -> None:
     """Prints a line for each part of a preset that is not honoured."""
-    from interplay.train.run.progress import tell
-    from interplay.train.settings.presets import GPU, find_preset
-
     if preset not in (None, GPU) and not settings.train.quiet:
         for departure in find_preset(preset).departures:
             tell(f"--preset {preset}: {departure}")
 
 
-def fit_to_steps(settings: Any, slots: int, chosen: bool) -> Any:
+def _fit_to_steps(settings: TrainSettings, slots: int, counted: bool) -> TrainSettings:
     """Settings with fewer worlds for a short run, unless their number was set; prints a line where it changes them."""
-    from interplay.train.run.progress import tell
-    from interplay.train.settings.short_runs import fit_worlds
-
-    if chosen:
+    if counted:
         return settings
-    fitting = fit_worlds(settings, slots)
-    if fitting.num_worlds < settings.num_worlds:  # also in quiet runs: it changes what is learnt
+    fewer = fit_worlds(settings, slots)
+    if fewer.num_worlds < settings.num_worlds:  # also in quiet runs: it changes what is learnt
         tell(
-            f"{settings.steps:,} agent-steps are few for {settings.num_worlds} worlds: {fitting.num_worlds} are trained on; "
+            f"{settings.steps:,} agent-steps are few for {settings.num_worlds} worlds: {fewer.num_worlds} are trained on; "
             f"--num-worlds {settings.num_worlds} keeps them"
         )
-    return fitting
+    return fewer

@@ -11,12 +11,15 @@ import numpy as np
 from interplay.core.data_frames import by_name, load_pandas
 from interplay.core.errors import UserError
 from interplay.core.html import html_table
-from interplay.core.keywords import suggest_keyword
 from interplay.core.loading import did_you_mean
 from interplay.core.settings import build, merge, read_toml
 from interplay.core.trust import admit_bytes, programs
+from interplay.verbs.keywords import suggest_keyword
 from interplay.verbs.run import Run
 from interplay.verbs.training import nested
+from interplay.view.run_log import read_run
+from interplay.view.run_table import SEED, differing_keys, find_runs, read_row, read_rows, table
+from interplay.view.settings_table import settings_table
 
 if TYPE_CHECKING:
     from interplay.train.settings.train import SettingsKeywords
@@ -49,8 +52,6 @@ class Sweep:
         self._paths()
 
     def _paths(self) -> list[Path]:
-        from interplay.view.run_table import find_runs
-
         return find_runs([self.folder])
 
     @property
@@ -65,17 +66,12 @@ class Sweep:
         return f"<Sweep: {len(self)} runs in {self.folder}>"
 
     def _repr_html_(self) -> str:
-        from interplay.view.run_table import read_rows, table
-
         rows = table(read_rows(self._paths(), print))
         cells = [[str(value) for value in row.values()] for row in rows[:SHOWN]]
         return html_table(str(self), list(rows[0]) if rows else ["run"], cells)
 
     def settings_table(self) -> SettingsTable:
         """What varies and what all runs share, of the settings that they read; see `interplay.view.settings_table`."""
-        from interplay.view.run_table import read_row
-        from interplay.view.settings_table import settings_table
-
         return settings_table([read_row(path) for path in self._paths()])
 
     def last(self, metrics: Sequence[str]) -> Any:
@@ -83,9 +79,6 @@ class Sweep:
 
         Columns: ``run``; the settings in which runs differ; ``seed``; ``metric``; ``value``; ``measurements``; ``cases``, the episodes or
         lives in them.
-
-        Args:
-            metrics: names.
 
         Raises:
             UserError: for an unknown metric, runs of which none has logged anything, or if pandas is not installed.
@@ -107,14 +100,9 @@ class Sweep:
         Columns: ``run``; ``name`` where runs have one; the settings in which runs differ, by their keys (None where a run does not read one); ``seed``; ``step``
         (agent-steps of the line); ``metric``; ``value``. What was logged for every agent is ``kills[red_0]``.
 
-        Args:
-            metrics: names; None: all.
-
         Raises:
             UserError: for an unknown metric, runs of which none has logged anything, or if pandas is not installed.
         """
-        from interplay.view.run_table import SEED, differing_keys, read_row
-
         pandas = load_pandas()
         rows = [read_row(path) for path in self._paths()]
         keys, named = (
@@ -144,8 +132,6 @@ class Sweep:
 
 
 def _log(folder: Path, run: str) -> RunLog:
-    from interplay.view.run_log import read_run
-
     return read_run(folder if run == folder.name and not (folder / run).is_dir() else folder / run)
 
 
@@ -239,14 +225,8 @@ def sweep_settings(
     """A sweep's settings, from what was typed and the file that it names; what was typed wins.
 
     Args:
-        world: id, or a settings file.
-        typed: settings of every run.
         varying: keys of the group ``[sweep]``.
-        trust: the file may name programs.
         words: key that varies -> how it was typed, for errors.
-
-    Raises:
-        UserError: for wrong ones, or a file that names programs and is not trusted.
     """
     from interplay.train.sweep import SweepSettings
 

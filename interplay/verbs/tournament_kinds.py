@@ -10,6 +10,16 @@ from typing import Any, NamedTuple
 
 from interplay.core.errors import UserError
 from interplay.core.settings import build
+from interplay.evaluate.tournaments.folder import kind_of, read_settings
+from interplay.evaluate.tournaments.matches import default_score
+from interplay.evaluate.tournaments.merge import MergeSettings, members, run_merge
+from interplay.evaluate.tournaments.round_robins import (
+    Blocks,
+    Farm,
+    RoundRobinSettings,
+    plan_recordings,
+    run_round_robin,
+)
 from interplay.verbs.contestants import Contestant, choose_world, find_contestant, same_as_before
 from interplay.verbs.opening import open_world
 
@@ -32,43 +42,19 @@ def standing_in(out: Path, trust: bool = False, workers: int = 1, record: int = 
     """The tournament of a folder, with the players that its settings name.
 
     Args:
-        out: the folder.
         trust: its settings may name programs; the runs among its players are not trusted with it.
-        workers: processes that play a round robin.
-        record: recordings of every matchup and seat of a round robin.
-
-    Raises:
-        UserError: if there is none, or its players are not what they were.
     """
-    from interplay.evaluate.tournaments.folder import kind_of, read_settings
-    from interplay.evaluate.tournaments.merge import MergeSettings
-    from interplay.evaluate.tournaments.round_robins import RoundRobinSettings
-
     if kind_of(out) == "merge":
-        refuse_recordings(record)
-        settings = read_settings(out, MergeSettings, trust)
-        drop = ("kind", "homes", "identities", "runs", "populations")
-        kept = {key: value for key, value in settings.model_dump().items() if key not in drop}
-        return merge(settings.homes, kept, settings.identities)
+        if record:
+            raise UserError(
+                f"--record {record}: merges are not recorded; `interplay record RUN --out match.replay` records a run"
+            )
+        homes = read_settings(out, MergeSettings, trust)
+        kept = homes.model_dump(exclude={"kind", "homes", "identities", "runs", "populations"})
+        return merge(homes.homes, kept, homes.identities)
     asked = read_settings(out, RoundRobinSettings, trust)
-    kept = {
-        key: value
-        for key, value in asked.model_dump().items()
-        if key not in ("kind", "players", "identities")
-    }
+    kept = asked.model_dump(exclude={"kind", "players", "identities"})
     return round_robin(asked.players, kept, asked.identities, workers=workers, record=record)
-
-
-def refuse_recordings(record: int) -> None:
-    """Refuses recordings of merges.
-
-    Raises:
-        UserError: if any are wished for.
-    """
-    if record:
-        raise UserError(
-            f"--record {record}: merges are not recorded; `interplay record RUN --out match.replay` records a run"
-        )
 
 
 def round_robin(
@@ -82,16 +68,9 @@ def round_robin(
     """A round robin of these players.
 
     Args:
-        players: as typed.
         values: of `RoundRobinSettings`, but for players and identities; a score of None is `default_score`.
         before: identities that the players must have.
-        trust: runs may name programs of their own.
-        workers: processes that play.
-        record: recordings of every matchup and seat.
     """
-    from interplay.evaluate.tournaments.matches import default_score
-    from interplay.evaluate.tournaments.round_robins import Farm, RoundRobinSettings, run_round_robin
-
     world_id, options = choose_world(
         players, values["world"], values["options"], "survival/1v1-heals-low", trust
     )
@@ -121,13 +100,7 @@ def round_robin(
 def begin_round_robin(
     settings_json: str, trust: bool, out: str = "", record: int = 0
 ) -> Callable[[Any], Any]:
-    """A process of a round robin: finds the players and gives what plays a block, and records `record` of every matchup and seat in `out`.
-
-    Raises:
-        UserError: if a player is another one by now.
-    """
-    from interplay.evaluate.tournaments.round_robins import Blocks, RoundRobinSettings, plan_recordings
-
+    """A process of a round robin: finds the players and gives what plays a block, and records `record` of every matchup and seat in `out`."""
     settings = RoundRobinSettings.model_validate_json(settings_json)
     with closing(open_world(settings.world, 1, **settings.options)) as world:
         found = [find_contestant(name, world, settings.greedy, trust=trust) for name in settings.players]
@@ -145,13 +118,9 @@ def merge(
     """A tournament of merges of these homes.
 
     Args:
-        homes: as typed.
         values: of `MergeSettings`, but for homes and what follows from them.
         before: identities that the homes must have.
-        trust: runs may name programs of their own.
     """
-    from interplay.evaluate.tournaments.merge import MergeSettings, members, run_merge
-
     runs = [members(home) for home in homes]
     world_id, options = choose_world(
         [run for home in runs for run in home], values["world"], values["options"], "mmo/forage", trust

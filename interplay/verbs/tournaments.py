@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from interplay.core.errors import UserError
-from interplay.core.keywords import suggest_keyword
+from interplay.verbs.keywords import suggest_keyword
 
 if TYPE_CHECKING:
     from interplay.evaluate.tournaments.merge_results import MergeResults

@@ -10,11 +10,7 @@ EXTRA = ("jax", "jaxlib", "optax", "equinox")
 
 
 def load_trainer() -> ModuleType:
-    """Imports the trainer.
-
-    Raises:
-        UserError: if a package of the extra `train` is missing.
-    """
+    """Imports the trainer."""
     try:
         from interplay.train import trainer
     except ModuleNotFoundError as error:

@@ -2,41 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from interplay.core.errors import UserError
-from interplay.core.keywords import UnknownKeyword, keywords
 from interplay.core.loading import did_you_mean
-from interplay.verbs.run import Run
+from interplay.verbs.keywords import Option, UnknownKeyword, keywords, takes
+from interplay.verbs.run import OnUpdate, Run, with_run
+
+Group = Mapping[str, Any]
+
+
+class TrainOptions(TypedDict, total=False):
+    """Options of `train` that are settings, by the last part of their keys."""
+
+    steps: Annotated[int | None, Option(None, "agent-steps in total, e.g. 1e6.")]
+    seed: Annotated[int | None, Option(None, "of every random stream of the run.")]
+    num_worlds: Annotated[int | None, Option(None, "worlds that are stepped together.")]
+    workers: Annotated[
+        int | None,
+        Option(
+            None,
+            "processes; they change no bit. None: cores, or 1 where only this process can make the world.",
+        ),
+    ]
+    device: Annotated[
+        str | None, Option(None, "where the networks are computed, see docs/gpu.md. None: cpu.")
+    ]
+    precision: Annotated[str | None, Option(None, "of products of matrices on a card, see docs/gpu.md.")]
+    threads: Annotated[
+        int | str | None,
+        Option(None, "threads that step worlds, in each process; they change no bit."),
+    ]
+    start_from: Annotated[
+        str | Path | None,
+        Option(None, "a run, or one of ``RUN/checkpoints``; the run begins with its weights."),
+    ]
+
 
 if TYPE_CHECKING:
     from interplay.train.settings.train import SettingsKeywords
 
-OnUpdate = Callable[[Run, Mapping[str, Any]], object]
-Group = Mapping[str, Any]
+    class TrainKeywords(TrainOptions, SettingsKeywords, total=False):
+        """All keyword settings of `train`."""
 
 
+@takes(TrainOptions)
 def train(
     world: object,
     /,
     out: str | Path | None = None,
     *,
-    steps: int | None = None,
-    seed: int | None = None,
-    num_worlds: int | None = None,
-    workers: int | None = None,
-    device: str | None = None,
-    precision: str | None = None,
-    threads: int | str | None = None,
-    start_from: str | Path | None = None,
     league: str | Group | None = None,
     preset: str | None = None,
     on_update: OnUpdate | None = None,
     trust: bool = False,
-    **settings: Unpack[SettingsKeywords],
+    **settings: Unpack[TrainKeywords],
 ) -> Run:
     """Trains agents and writes a run folder: settings, metrics, checkpoints.
 
@@ -46,14 +68,6 @@ def train(
         world: a world's id, ``"module:name"`` or a settings file; or a `World`, a PettingZoo environment (parallel or in turns), a
             Gymnasium environment or a vector of them, a simulation's manager, or a function that makes one of these.
         out: the run's folder. None: ``runs/WORLD-DATE-N``.
-        steps: agent-steps in total, e.g. 1e6.
-        seed: of every random stream of the run.
-        num_worlds: worlds that are stepped together.
-        workers: processes; they change no bit. None: cores, or 1 where only this process can make the world.
-        device: where the networks are computed, see docs/gpu.md. None: cpu.
-        precision: of products of matrices on a card, see docs/gpu.md.
-        threads: threads that step worlds, in each process; they change no bit.
-        start_from: a run, or one of ``RUN/checkpoints``; the run begins with its weights.
         league: self-play in a league: latest, history, pfsp, psro, exploiters, or a file with the keys of ``[league]``; in Python also these keys.
         preset: published settings, below yours: fanti2022 (survival), suarez2019 (mmo), werewolf-record; or gpu: batches for a card.
         on_update: called after every update with the run and its numbers; where it returns True the run saves and stops;
@@ -77,16 +91,11 @@ def train(
     """
     from interplay.connect.handed import hand_over
     from interplay.core.settings import merge
-    from interplay.verbs.settings import (
-        build_settings,
-        fit_network,
-        fit_to_world,
-        names_worlds,
-        tell_departures,
-    )
     from interplay.verbs.trainer import load_trainer
 
     trainer = load_trainer()
+    from interplay.verbs.settings import run_settings  # needs the trainer's packages
+
     if isinstance(world, Path):
         world = str(world)
     if isinstance(world, str) and world.endswith(".py"):
@@ -94,60 +103,36 @@ def train(
             f"{world}: an experiment holds all settings of its run; use interplay.experiment, or `interplay train {world}`"
         )
     handed = hand_over(world)
-    given = nested(settings)
-    _refuse_misspelt(settings)
+    grouped: dict[str, Any] = dict(settings)
+    typed = flags({name: grouped.pop(name) for name in TrainOptions.__annotations__})
+    given = nested(grouped)
+    _refuse_misspelt(grouped)
     if isinstance(league, Mapping):
         given, league = merge({"league": nested(league)}, given), None
-    typed = flags(
-        steps=steps,
-        seed=seed,
-        num_worlds=num_worlds,
-        workers=workers,
-        device=device,
-        precision=precision,
-        threads=threads,
-        start_from=start_from,
-    )
-    like = None if handed.make is None else handed.like
-    if handed.make is not None:
+    own = handed if handed.make is not None else None
+    if own is not None:
         _keep_in_process(given, typed)
-    chosen = build_settings(handed.id, given, typed, trust, league, like, preset, handed.make)
-    if handed.make is None:
-        chosen = fit_to_world(chosen, names_worlds(handed.id, given, typed, preset))
-    elif chosen.world.options:
-        raise UserError(
-            f"world.options: {handed.id} was handed over as it is; make it with {next(iter(chosen.world.options))} instead"
-        )
-    elif "kind" not in chosen.network.model_fields_set:
-        first = handed.make(num_worlds=1, seed=chosen.seed, first_world=0)
-        first.close()
-        chosen = fit_network(chosen, first.kinds)
-    tell_departures(chosen, preset)
+    chosen = run_settings(handed.id, given, typed, trust, league, preset, own)
     path = trainer.train(chosen, out, handed.make, with_run(handed, trust, on_update))
-    return Run(path, handed if handed.make is not None else None, trust=trust)
+    return Run(path, own, trust=trust)
 
 
-def flags(**given: Any) -> dict[str, Any]:
-    """Arguments of `train` that are settings, by the settings' keys.
+def flags(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of `TrainOptions` by the settings' keys; None: not given.
 
     Example:
-        >>> flags(steps=512, workers=None, device="gpu")
+        >>> flags({"steps": 512, "workers": None, "device": "gpu"})
         {'steps': 512, 'train.device': 'gpu'}
     """
-    keys = {name: name if name in ("steps", "seed", "num_worlds") else f"train.{name}" for name in given}
-    values = {name: str(value) if isinstance(value, Path) else value for name, value in given.items()}
-    return {keys[name]: value for name, value in values.items() if value is not None}
+    return {
+        name if name in ("steps", "seed", "num_worlds") else f"train.{name}": plain_path(value)
+        for name, value in given.items()
+        if value is not None
+    }
 
 
-def with_run(
-    handed: Any, trust: bool, on_update: OnUpdate | None
-) -> Callable[[Path, Mapping[str, Any]], object] | None:
-    """The callback as the trainer calls it: with the run's folder instead of the run."""
-    return None if on_update is None else partial(_call, handed, trust, on_update)
-
-
-def _call(handed: Any, trust: bool, on_update: OnUpdate, path: Path, numbers: Mapping[str, Any]) -> object:
-    return on_update(Run(path, handed, trust=trust), numbers)
+def plain_path(value: Any) -> Any:
+    return str(value) if isinstance(value, Path) else value
 
 
 def nested(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -161,9 +146,7 @@ def nested(settings: Mapping[str, Any]) -> dict[str, Any]:
 
     values: dict[str, Any] = {}
     for key, value in settings.items():
-        one: Any = str(value) if isinstance(value, Path) else value
-        if isinstance(value, Mapping):
-            one = nested(value)
+        one: Any = nested(value) if isinstance(value, Mapping) else plain_path(value)
         for part in reversed(key.split(".")):
             one = {part: one}
         values = merge(values, one)

@@ -10,11 +10,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean, is_folder, split_player
 from interplay.core.policy import Policy
+from interplay.core.replay import ReplayReader
+from interplay.core.replay.layout import SUFFIX
+from interplay.evaluate import lineup
+from interplay.registry import check_options, find_world, list_worlds
+from interplay.view.server.app import make_app
+from interplay.view.server.config import DEPTH
+from interplay.view.server.keeping import Keeper, check_target
+from interplay.view.server.page import MISSING, Page
+from interplay.view.server.play import Cast
+from interplay.view.server.serving import bind, open_browser, serve
+from interplay.view.server.sources import Opened, is_begun, search
 
 if TYPE_CHECKING:
-    from interplay.view.server.play import Cast
     from interplay.view.server.sessions import Continued
-    from interplay.view.server.sources import Opened
 
 
 RANDOM = "random"  # the player by default
@@ -51,11 +60,7 @@ class Players(NamedTuple):
         return not self.for_people
 
     def register_overlays(self) -> None:
-        """Registers user-defined overlays.
-
-        Raises:
-            UserError: for an unknown overlay, a taken name, or one that cannot be shown of a world in play.
-        """
+        """Registers user-defined overlays."""
         if self.overlays:
             from interplay.evaluate.lifetimes.overlays import find_overlay, register_overlay
 
@@ -66,17 +71,10 @@ class Players(NamedTuple):
                 register_overlay(found)
 
     def check(self, world: str) -> None:
-        """Refuses players and options that `cast` would refuse later, on the page; makes no world and loads no network.
-
-        Raises:
-            UserError: as `cast`.
-        """
-        from interplay.registry import check_options
+        """Refuses players and options that `cast` would refuse later, on the page; makes no world and loads no network."""
         from interplay.verbs.players import find_player
 
         if self.out is not None:
-            from interplay.view.server.keeping import check_target
-
             check_target(self.out)
         check_options(world, self.options)
         if not is_folder(self.policy):
@@ -104,14 +102,8 @@ class Players(NamedTuple):
             within: the folder that was opened.
             warn: called with the reason why a recording is incomplete.
             say: called with the line that names the players of a run's world.
-
-        Raises:
-            UserError: as `interplay.verbs.players.find_player` and `interplay.verbs.pairing.seat_pair`.
         """
-        from interplay.evaluate.lineup import learner_of
         from interplay.verbs.players import find_player
-        from interplay.view.server.keeping import Keeper
-        from interplay.view.server.play import Cast
 
         if continued is not None:
             return self._play_on(continued)
@@ -147,7 +139,7 @@ class Players(NamedTuple):
         if not run:
             return cast
         folder, named = split_player(run)
-        own: Any = learner_of(found.policy)
+        own: Any = lineup.learner_of(found.policy)
         newest = Newest(Path(folder), own, self.seed, named or "", before)
         cast = cast._replace(values=_values_of(own))
         try:
@@ -160,23 +152,21 @@ class Players(NamedTuple):
 
     def _play_on(self, continued: Continued) -> Cast:
         """A recorded world and its player: the recorded checkpoint, or else the player of worlds without a run."""
-        from interplay.evaluate.lineup import learner_of, line_of, players_of
         from interplay.verbs.players import find_player, load_policy
-        from interplay.view.server.play import Cast
 
         world, header, own = continued.world, continued.header, continued.checkpoint
         of = None
         if own is not None and len(header.lineup) > 1:
             run = str(own.folder) + (f"@{own.player}" if own.player else "")
             policy: Policy = find_player(run, world.id, trust=self.trust).policy
-            words, of = line_of(players_of(policy, world)), _seats_of(policy)
+            words, of = lineup.line_of(lineup.players_of(policy, world)), _seats_of(policy)
         elif own is not None:
             policy = load_policy(own.folder, populations=own.populations, trust=self.trust)
             words = f"{words_of(own.folder, own.player)}, its own checkpoint"
         else:
             policy = find_player(self.policy, world.id, header.options, trust=self.trust, alone=True).policy
             words = self._words()
-        words += _beginning(learner_of(policy))
+        words += _beginning(lineup.learner_of(policy))
         if own is None and header.policy not in ("", words):
             words += f" in place of {header.policy[:_WORDS]}"
         networks = own is not None or is_folder(self.policy)
@@ -184,7 +174,7 @@ class Players(NamedTuple):
             world,
             policy,
             words,
-            values=_values_of(learner_of(policy)) if networks else None,
+            values=_values_of(lineup.learner_of(policy)) if networks else None,
             fog=self.fog,
             for_people=True,  # the tick from which one wants to go on is not to pass meanwhile
             of=of,
@@ -203,8 +193,6 @@ class Players(NamedTuple):
 
 def _lined_up(cast: Cast, newest: Newest) -> Cast:
     """The cast with the line that names its players, and the opponents of the run's training in their slots."""
-    from interplay.evaluate import lineup
-
     policy: Any = cast.policy
     own: Any = lineup.learner_of(policy)
 
@@ -221,8 +209,6 @@ def _lined_up(cast: Cast, newest: Newest) -> Cast:
 
 def _seats_of(policy: Policy) -> Callable[[int], tuple[Policy, str]] | None:
     """Slot -> its player now and its words; None where one policy plays all."""
-    from interplay.evaluate import lineup
-
     if not isinstance(policy, lineup.Lineup):
         return None
     seats = policy
@@ -241,12 +227,7 @@ def _beginning(policy: Policy) -> str:
 
 
 def words_of(checkpoint: Path, player: str = "") -> str:
-    """Name of a checkpoint as a player, e.g. ``first at 1,000,000``.
-
-    Args:
-        checkpoint: its folder.
-        player: of the run's league; empty: none.
-    """
+    """Name of a checkpoint as a player, e.g. ``first at 1,000,000``."""
     run, name = checkpoint.parent.parent.name, checkpoint.name
     run += f"@{player}" if player else ""
     return f"{run} at {int(name):,}" if name.isdecimal() else f"{run} {name}"
@@ -287,11 +268,7 @@ class Newest:
         return words_of(self._now, self._player)
 
     def renew(self) -> str | None:
-        """Plays on with the weights of a newer checkpoint, if there is one; what it remembers stays.
-
-        Raises:
-            UserError: if the newer one is damaged, or of other networks; the old one plays on.
-        """
+        """Plays on with the weights of a newer checkpoint, if there is one; what it remembers stays."""
         found = newest_of(self._run)
         if not found or found == self._looked_at:
             return None
@@ -318,15 +295,7 @@ def newest_of(run: Path) -> list[Path]:
 
 
 def find_opened(what: str) -> Opened:
-    """What a user named: a run, a recording, a folder or a world; empty: the working folder and every world.
-
-    Raises:
-        UserError: for none of those.
-    """
-    from interplay.core.replay.layout import SUFFIX
-    from interplay.registry import list_worlds
-    from interplay.view.server.sources import Opened
-
+    """What a user named: a run, a recording, a folder or a world; empty: the working folder and every world."""
     if not what:
         return Opened("", Path("."), worlds=tuple(spec.id for spec in list_worlds()))
     path = Path(what)
@@ -336,8 +305,6 @@ def find_opened(what: str) -> Opened:
             _check_player(run, player)
         return Opened(what, Path(run), player=player or "")
     if what.endswith(SUFFIX):
-        from interplay.core.replay import ReplayReader
-
         with ReplayReader(path, patience=0):  # raises for a damaged file
             return Opened(what, None, file=path)
     if ":" not in what and path.exists():
@@ -359,14 +326,7 @@ def _check_player(run: str, player: str) -> None:
 
 
 def find_world_to_play(world: str) -> Opened:
-    """A world that is played by a person.
-
-    Raises:
-        UserError: for an unknown id, or a folder.
-    """
-    from interplay.registry import find_world
-    from interplay.view.server.sources import Opened
-
+    """A world that is played by a person."""
     if ":" in world:
         return Opened(world, None, worlds=(world,))
     try:
@@ -380,18 +340,7 @@ def find_world_to_play(world: str) -> Opened:
 
 
 def check_shown(opened: Opened, read_only: bool) -> None:
-    """Refuses what would be an empty page for ever; in a folder that is empty yet, or holds what has just begun, things may come.
-
-    Args:
-        opened: what is to be shown.
-        read_only: whether no world is.
-
-    Raises:
-        UserError: for a world that cannot be played, or a folder with nothing to show.
-    """
-    from interplay.view.server.config import DEPTH
-    from interplay.view.server.folder import is_begun, search
-
+    """Refuses what would be an empty page for ever; in a folder that is empty yet, or holds what has just begun, things may come."""
     if opened.file is not None or (opened.worlds and not read_only):
         return
     if opened.root is None:
@@ -407,20 +356,32 @@ def check_shown(opened: Opened, read_only: bool) -> None:
 
 
 def _recordings(opened: Opened) -> list[Path]:
-    from interplay.view.server.folder import search
-
     if opened.file is not None:
         return [opened.file]
     return [] if opened.root is None else [place.path for place in search(opened.root.resolve())[1]]
 
 
-def _check_policy(players: Players, recordings: Sequence[Path]) -> None:
-    """Refuses a policy that could continue none of the first recordings of a folder.
+def _check_players(players: Players, opened: Opened) -> None:
+    """Refuses players and options that no world or recording of the page could have."""
+    if players.policy != RANDOM and not opened.worlds:
+        recordings = _recordings(opened)
+        if not recordings:
+            raise UserError(
+                f"--policy {players.policy}: {opened.name} names no world, and runs are played by their own networks; leave --policy out"
+            )
+        if not is_folder(players.policy):
+            _check_policy(players, recordings)
+    if opened.file is not None and players.options:
+        raise UserError(
+            f"--option {next(iter(players.options))}: a recording has the options it was made with; leave it out"
+        )
+    if opened.root is None:
+        for world in opened.worlds:
+            players.check(world)
 
-    Raises:
-        UserError: for a policy that is unknown to all of their worlds.
-    """
-    from interplay.core.replay import ReplayReader
+
+def _check_policy(players: Players, recordings: Sequence[Path]) -> None:
+    """Refuses a policy that could continue none of the first recordings of a folder."""
     from interplay.verbs.players import find_player
 
     refused: UserError | None = None
@@ -451,48 +412,19 @@ def serve_page(
     """Serves the page until Ctrl-C.
 
     Args:
-        opened: what it shows.
         players: of the worlds; None: nothing is played (``--read-only``).
         host, port: of the address; port 0 is any free one.
-        browser: open one, where there is a display.
-        say: called with the address.
-        warn: called with warnings.
-        compress: deflate what worlds in play send.
-
-    Raises:
-        UserError: if the port is taken, the host is not of this machine, or the world that is named cannot be played so.
     """
-    from interplay.view.server.app import make_app
-    from interplay.view.server.page import MISSING, Page
-    from interplay.view.server.serving import bind, open_browser, serve
-
     check_shown(opened, players is None)
     if players is not None:
         players.register_overlays()
-    if players is not None and players.policy != RANDOM and not opened.worlds:
-        recordings = _recordings(opened)
-        if not recordings:
-            raise UserError(
-                f"--policy {players.policy}: {opened.name} names no world, and runs are played by their own networks; leave --policy out"
-            )
-        if not is_folder(players.policy):
-            _check_policy(players, recordings)
-    if players is not None and opened.file is not None and players.options:
-        raise UserError(
-            f"--option {next(iter(players.options))}: a recording has the options it was made with; leave it out"
-        )
-    if players is not None and opened.root is None:
-        for world in opened.worlds:
-            players.check(world)
+        _check_players(players, opened)
     listening, address = bind(host, port)
-    make = (
-        None
-        if players is None
-        else partial(players.cast, player=opened.player, within=opened.root, warn=warn, say=say)
-    )
-    seed = 0 if players is None else players.seed
+    make, seed, trust = None, 0, False
+    if players is not None:
+        make = partial(players.cast, player=opened.player, within=opened.root, warn=warn, say=say)
+        seed, trust = players.seed, players.trust
     try:
-        trust = players is not None and players.trust
         app = make_app(
             opened, make, address.port, address.token, address.host, seed, ticket=address.ticket, trust=trust
         )

@@ -20,15 +20,13 @@ class Crop:
     """
 
     def __init__(self, focus: int | Sequence[float] | None = None, zoom: float | None = None) -> None:
-        self.focus: int | tuple[float, float] | None = None
         if isinstance(focus, int):
-            if focus < 0:
-                raise UserError(f"focus = {focus}; name an agent by its number, from 0, or a place as x,y")
-            self.focus = focus
-        elif focus is not None:
-            if len(focus) != 2 or not all(math.isfinite(part) for part in focus):
-                raise UserError(f"focus = {focus!r}; name an agent by its number, from 0, or a place as x,y")
-            self.focus = (float(focus[0]), float(focus[1]))
+            valid = focus >= 0
+        else:
+            valid = focus is None or (len(focus) == 2 and all(map(math.isfinite, focus)))
+        if not valid:
+            raise UserError(f"focus = {focus!r}; name an agent by its number, from 0, or a place as x,y")
+        self.focus = focus if focus is None or isinstance(focus, int) else (float(focus[0]), float(focus[1]))
         if zoom is not None and not (math.isfinite(zoom) and zoom > 0):
             raise UserError(f"zoom = {zoom:g}; pass how many tiles or metres a side to show, above 0")
         self.zoom = zoom

@@ -1,4 +1,4 @@
-"""Look of matplotlib figures for papers: size, fonts, line styles, grid of panels, title and legend."""
+"""Look of matplotlib figures for papers: size, fonts, curves, matrices, grid of panels, title and legend."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES = ("-", "--", ":", "-.")
 _GRID = "#dee2e6"
 MARKED = 8  # markers along a curve
+_WRITTEN = 14  # most players of a matrix with numbers in its cells
+_LUMINANCE = np.array([0.299, 0.587, 0.114])
 
 
 class FigureLook(NamedTuple):
@@ -100,6 +102,30 @@ def mark(line: Any, look: LineLook, number: int) -> None:
     line.set(linestyle=look.dash, marker=look.marker or "None", markersize=5.0)
     line.set(markeredgecolor="white", markeredgewidth=0.4)
     line.set_markevery((number * max(apart // 3, 1) % apart, apart))
+
+
+def draw_matrix(
+    axes: Any,
+    values: np.ndarray,
+    names: Sequence[str],
+    title: str,
+    colours: str = "RdBu",
+    highest: float = 100.0,
+    form: str = ".0f",
+) -> Any:
+    """Draws numbers from 0 to `highest` as coloured cells, and returns the image; cells of NaN are hatched."""
+    image = axes.imshow(values, cmap=colours, vmin=0.0, vmax=highest, aspect="auto")
+    axes.patch.set(facecolor="#e9ecef", edgecolor="#adb5bd", hatch="////", linewidth=0)
+    size = 10 if len(names) <= 8 else 8 if len(names) <= 30 else 6
+    if len(names) <= _WRITTEN:
+        light = image.cmap(image.norm(values))[..., :3] @ _LUMINANCE > 0.5
+        for i, j in np.argwhere(np.isfinite(values)):
+            colour = "black" if light[i, j] else "white"
+            axes.text(j, i, f"{values[i, j]:{form}}", ha="center", va="center", color=colour, fontsize=size)
+    axes.set_xticks(range(len(names)), names, rotation=45, ha="right", fontsize=size)
+    axes.set_yticks(range(len(names)), names, fontsize=size)
+    axes.set_title(title, fontsize=10)
+    return image
 
 
 def figure_look(size: str = "", font_size: float | None = None, title: str = "") -> FigureLook:

@@ -1,21 +1,26 @@
-"""Draws the legend below a picture, from the layers that a world names."""
+"""Draws what stands below a picture: the legend, from the layers that a world names, and the strip with the players."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from interplay.core.layers import Layer
 from interplay.core.scene import Canvas, Scene
 from interplay.view import palette
-from interplay.view.pen import text_width
+from interplay.view.palette import rgb
+from interplay.view.pen import Pen, text_width
 
 MOST: int = palette.MARKS["kinds"]  # kinds of agents
 ENTRIES: int = palette.MARKS["entries"]  # of a canvas, which may have 64 layers
-SHARE = 0.4  # of a picture's height, at most
+SHARE, STRIP = 0.4, 0.25  # of a picture's height, at most: the legend, and the strip with the players
 LETTERS = 0.027  # height of the letters as a share of the picture's shorter side
 SMALLEST, LEAST = 12.0, 8.0  # pixels of letters; the latter if a line would not fit otherwise
 MARGINS = 2.7  # width of an entry's sign and gaps, in heights of a letter
+BETWEEN, SPACED = " · ", "   ·   "  # between sides, in a line and in the strip
 USUAL = 14.0  # pixels of letters from which on lines are wider than in the scene
 
 
@@ -156,3 +161,40 @@ class Legend:
         else:
             half = (0.7 * size, 0.22 * size) if entry.kind == "bar" else (0.5 * size, 0.5 * size)
             canvas.boxes(name, [x], [y], *half, colour=colour, width=1.0)
+
+
+@lru_cache(maxsize=16)
+def strip_of(line: str, width: int, height: int) -> np.ndarray:
+    """The strip ``red: runs/a at 300,000, greedy · blue: attack_move`` below a picture of `width` x `height` pixels, (rows, width, 3) uint8; no rows without text or room."""
+    for size in (max(LETTERS * min(width, height), SMALLEST), LEAST):
+        lines = _wrapped(line, width - 1.2 * size, size)
+        rows = round(1.4 * size * len(lines) + 0.4 * size) if line else 0
+        if rows <= STRIP * height:
+            break
+    else:
+        rows = 0
+    if not rows:
+        return np.zeros((0, width, 3), np.uint8)
+    pen = Pen(width, rows, rgb(palette.PAGE), 1)
+    for number, words in enumerate(lines):
+        y = 1.4 * size * (number + 0.6)
+        pen.write(words, 0.6 * size, y, size, rgb(palette.INK), (0.0, 0.5), halo=False)
+    return pen.picture()
+
+
+def _wrapped(line: str, room: float, size: float) -> list[str]:
+    """Breaks the line into parts that fit, between sides if possible, else between words."""
+    lines = [""]
+    for number, side in enumerate(line.split(BETWEEN)):
+        whole = f"{lines[-1]}{SPACED if number else ''}{side}"
+        if text_width(whole, size) <= room:
+            lines[-1] = whole
+            continue
+        lines.append("")
+        for word in side.split():
+            longer = f"{lines[-1]} {word}".strip()
+            if text_width(longer, size) > room and lines[-1]:
+                lines.append("")
+                longer = word
+            lines[-1] = longer
+    return [one for one in lines if one]

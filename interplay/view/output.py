@@ -18,11 +18,7 @@ DPI = 150  # pixels per inch of a PNG
 
 
 def check_output(path: str | Path, suffixes: Sequence[str]) -> Path:
-    """Checks the suffix of a file and that its folder can be written to.
-
-    Raises:
-        UserError: naming the file and the valid suffixes.
-    """
+    """Checks the suffix of a file and that its folder can be written to."""
     target = Path(path)
     if target.suffix.lower() not in suffixes:
         raise UserError(
@@ -39,12 +35,8 @@ def write_picture(path: str | Path, suffixes: Sequence[str], encode: Callable[[i
     """Encodes a picture in memory, then writes the file: encoders may not report a full disk.
 
     Args:
-        path: in an existing folder.
         suffixes: allowed ones.
         encode: writes the picture into the given buffer.
-
-    Raises:
-        UserError: for another suffix, or if writing fails; the old file stays then.
     """
     target, memory = check_output(path, suffixes), io.BytesIO()
     encode(memory)
@@ -60,9 +52,6 @@ def begin_figure(out: str | Path, purpose: str, size: tuple[float, float], dpi: 
         out: a ``.png``, ``.pdf`` or ``.svg`` in an existing folder.
         size: width and height in inches.
         dpi: pixels per inch.
-
-    Raises:
-        UserError: for an unwritable file, or if matplotlib is not installed.
     """
     check_output(out, FIGURES)
     return load("matplotlib.figure", "plot", purpose).Figure(figsize=size, dpi=dpi, layout="constrained")

@@ -26,10 +26,6 @@ CORNERS = {name: (int(count), np.pi * turn) for name, (count, turn) in _FILE["co
 FOG: str = _FILE["fog"]  # of tiles hidden from the player
 TERRAIN: tuple[str, ...] = tuple(_FILE["terrain"])  # lava, water, grass, scrub, forest, stone
 
-# Over a ground in greys: below and above the clear middle of a scale, and nine steps of matplotlib's cividis.
-BELOW, ABOVE = str(_FILE["below"]), str(_FILE["above"])
-CIVIDIS: tuple[str, ...] = tuple(_FILE["cividis"])
-
 INK: str = _FILE["ink"]  # outlines and text on light ground
 PAPER: str = _FILE["paper"]  # glyphs on agents, halos around text
 PAGE: str = _FILE["page"]  # around the world
@@ -40,7 +36,9 @@ BAR_GOOD, BAR_LOW, BAR_EMPTY, BAR_MORE = (
 )
 BARS: tuple[str, ...] = tuple(_FILE["bars"])  # of agents with several bars: red, amber, blue, violet
 
-MARKS: dict[str, Any] = _FILE  # sizes of drawn marks, in pixels; rays of cones; limits of legends
+MARKS: dict[str, Any] = (
+    _FILE  # sizes of drawn marks, in pixels; rays of cones; limits of legends; colours of the page alone
+)
 
 RGB = tuple[int, int, int]
 

@@ -47,9 +47,6 @@ def render(
     Returns:
         (height, width, 3) uint8, red, green, blue.
 
-    Raises:
-        UserError: for another size or sharpness, or if pygame is not installed.
-
     Example:
         >>> from interplay.core.scene import Canvas
         >>> canvas = Canvas(bounds=(0, 0, 4, 3))

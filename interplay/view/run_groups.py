@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from interplay.core.errors import UserError
-from interplay.view.run_log import one_line
-from interplay.view.run_table import SEED, Run, differing_keys, short_names
+from interplay.view.run_table import SEED, Run, differing_keys, shared_label, short_names
 
 
 class RunGroup(NamedTuple):
@@ -67,8 +66,7 @@ def label_groups(groups: Sequence[RunGroup], labels: Sequence[str], new: Mapping
         labels: of groups without a name.
         new: a group's label or one of its `keys` -> the user's label.
     """
-    names = [{str(run.settings.get("name", "")) for run in group.runs} for group in groups]
-    found = [one_line(next(iter(own))) if len(own) == 1 else "" for own in names]
+    found = [shared_label(group.runs) for group in groups]
     count = Counter(found)
     found = [
         (name if count[name] == 1 else f"{name} ({label})") if name else label

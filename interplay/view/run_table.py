@@ -81,12 +81,21 @@ def _inside(folder: Path, depth: int) -> Iterator[Path]:
                 yield from _inside(path, depth - 1)
 
 
-def read_row(path: Path) -> Run:
-    """Reads a run's settings, if there is a file of them, and its log, if it is not empty."""
+def read_row(path: Path, bare: bool = False) -> Run:
+    """Reads a run's settings, if there is a file of them, and its log, if it is not empty.
+
+    Args:
+        bare: accepts a log without valid settings, as of evaluated checkpoints.
+    """
     file = path / "settings.toml"
     if not os.path.lexists(file):
         return Run(path, {}, read_run(path))
-    built = build(TrainSettings, read_toml(file, links=False), str(file))
+    try:
+        built = build(TrainSettings, read_toml(file, links=False), str(file))
+    except UserError:
+        if bare:
+            return Run(path, {}, read_run(path))
+        raise
     run = Run(path, {}, None, keys_unread(built))
     settings = {key: value for key, value in _flat(canonical(built)).items() if run.reads(key)}
     log = None
@@ -107,22 +116,15 @@ def read_rows(paths: Sequence[Path], say: Callable[[str], object]) -> list[Run]:
 
 
 def read_logged(paths: Sequence[Path], bare: bool = False) -> tuple[list[tuple[Run, RunLog]], list[str]]:
-    """The runs with a log, and a note on each other one.
-
-    Args:
-        bare: accepts a log without valid settings, as of evaluated checkpoints.
-    """
+    """The runs with a log, and a note on each other one; for `bare` see `read_row`."""
     found: list[tuple[Run, RunLog]] = []
     notes = []
     for path in paths:
         try:
-            run = read_row(path)
+            run = read_row(path, bare)
         except UserError as error:
-            without = _bare(path) if bare else None
-            if without is None:
-                notes.append(f"Left out: {one_line(str(error))}.")
-                continue
-            run = without
+            notes.append(f"Left out: {one_line(str(error))}.")
+            continue
         if run.log is None:
             notes.append(f"{one_line(path.name)} has logged nothing; left out.")
         else:
@@ -132,17 +134,16 @@ def read_logged(paths: Sequence[Path], bare: bool = False) -> tuple[list[tuple[R
     return found, notes
 
 
-def _bare(path: Path) -> Run | None:
-    """A log without settings; None if it cannot be read."""
-    with contextlib.suppress(UserError):
-        return Run(path, {}, read_run(path))
-    return None
-
-
 def differing_keys(runs: Sequence[Run]) -> list[str]:
     """Keys of values that differ between runs that read them, in the order of the settings, without those of speed."""
     keys = dict.fromkeys(key for run in runs for key in run.settings if key not in PACE or key == "steps")
     return [key for key in keys if _differs([run.settings.get(key) for run in runs if run.reads(key)])]
+
+
+def shared_label(runs: Sequence[Run]) -> str:
+    """The ``name`` in the settings of all runs; empty if they differ."""
+    names = {one_line(str(run.settings.get("name", ""))) for run in runs}
+    return names.pop() if len(names) == 1 else ""
 
 
 def short_names(keys: Sequence[str]) -> list[str]:

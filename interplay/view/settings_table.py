@@ -13,7 +13,7 @@ from interplay.core.settings_text import show
 from interplay.train.run.settings_file import PACE
 from interplay.view.output import check_output
 from interplay.view.run_log import one_line
-from interplay.view.run_table import SEED, Run, differing_keys
+from interplay.view.run_table import SEED, Run, differing_keys, shared_label
 from interplay.view.table_text import latex_table, markdown_table
 
 KEPT = "train.keep_"  # prefix of settings of disk use, which do not affect learning
@@ -46,8 +46,7 @@ def settings_table(runs: Sequence[Run]) -> SettingsTable:
     for run in runs:
         groups.setdefault(json.dumps(_settings(run), sort_keys=True), []).append(run)
     firsts = [_settings(own[0]) for own in groups.values()]
-    found = [{str(run.settings.get("name", "")) for run in own} for own in groups.values()]
-    names = [own.pop() if len(own) == 1 else "" for own in found]
+    names = [shared_label(own) for own in groups.values()]
     names = (
         [
             f"{name} {names[:at].count(name) + 1}" if names.count(name) > 1 else name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -13,8 +14,8 @@ from rich.text import Text
 from interplay.evaluate.results import Share
 from interplay.evaluate.tournaments.merge_results import LifeCell, MergeResults
 from interplay.evaluate.tournaments.ratings.standings import FEW_ROUNDS, Standings, points_title
-from interplay.view.short_names import shorten
 
+LONGEST = 28  # characters of a player's name
 ROOM = 48  # characters for the names above a square table
 WANTED_LIVES = 5_000  # per home and cell, specification mmo 11
 
@@ -171,3 +172,19 @@ def _table(title: str) -> Table:
     return Table(
         title=Text(title, no_wrap=True, overflow="ignore"), title_justify="left", box=None, pad_edge=False
     )
+
+
+def shorten(names: Sequence[str]) -> list[str]:
+    """Names without their common folders, long ones cut in the middle; whole if two would become equal.
+
+    Example:
+        >>> shorten(["hunter", "sweeps/rates/clip-0.1--seed-0", "sweeps/rates/clip-0.2--seed-0"])
+        ['hunter', 'clip-0.1--seed-0', 'clip-0.2--seed-0']
+        >>> shorten(["learning_rate-0.0003--clip-0.1--seed-0"])
+        ['learning_rate…-clip-0.1--seed-0']
+    """
+    folders = [os.path.dirname(name) for name in names if "/" in name]
+    shared = os.path.commonpath(folders) if len({name[0] == "/" for name in folders if name}) == 1 else ""
+    bare = [name.removeprefix(shared + "/") if shared and "/" in name else name for name in names]
+    cut = [name if len(name) <= LONGEST else f"{name[:13]}…{name[-17:]}" for name in bare]
+    return next((found for found in (cut, bare) if len(set(found)) == len(set(names))), list(names))

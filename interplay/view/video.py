@@ -21,9 +21,9 @@ from interplay.view.crop import Crop
 from interplay.view.encode import write_video
 from interplay.view.extras import load, load_pygame
 from interplay.view.gliding import glide, moves
+from interplay.view.legend import strip_of
 from interplay.view.output import check_output, writing
 from interplay.view.picture import LARGEST, fitting_size, picture_size, render, save_png
-from interplay.view.players_strip import strip_of
 from interplay.view.replays import keep, refuse_looks, replayed_scenes
 from interplay.view.run_log import one_line
 from interplay.view.stepping import check_play, stands
@@ -167,11 +167,7 @@ def _check_looks(
     zoom: float | None = None,
     legend: bool = True,
 ) -> Look:
-    """Checks the options of drawing before anything is played.
-
-    Raises:
-        UserError: for sizes, frames or a focus out of range, or a missing package.
-    """
+    """Checks the options of drawing before anything is played."""
     if frames is not None and frames < 1:
         raise UserError(f"frames = {frames}; a step stays in view for at least one")
     look = Look(None if size is None else picture_size(size), Crop(focus, zoom), legend)
@@ -236,11 +232,7 @@ def held(
 
 
 def shown_at(scenes: Iterable[tuple[T, int, bool]], step: int) -> T:
-    """The scene of the last episode after `step` steps.
-
-    Raises:
-        UserError: if the episode is shorter.
-    """
+    """The scene of the last episode after `step` steps."""
     found: T | None = None
     current, seen = -1, 0
     for scene, episode, _ in scenes:

@@ -130,10 +130,6 @@ def for_check(heard: Heard) -> None:
     heard._patch("interplay.checker.check_world", check_world)
 
 
-def for_worlds(heard):
-    heard.put("interplay.view.facts:facts_of")
-
-
 def for_bench(heard: Heard) -> None:
     heard.put("interplay.verbs.opening:open_world", None)
     heard.put("interplay.cli.measure:pin", True)
@@ -175,12 +171,8 @@ def for_train(heard: Heard) -> None:
     heard.put("interplay.verbs.settings:workers_for", 4)
     kind = SimpleNamespace(observation_space=spaces.Dict(seen=spaces.Discrete(2)))
     world = SimpleNamespace(close=lambda: None, agents=("agent_0",), kinds=(kind,))
-    heard.put("interplay.verbs.opening:open_world", world)
+    heard.put("interplay.verbs.settings:open_world", world)
     heard.put("interplay.train.bank:train_in_bank")
-
-
-def for_resume(heard: Heard) -> None:
-    trainer(heard)
 
 
 def for_sweep(heard: Heard) -> None:
@@ -194,7 +186,7 @@ def for_league(heard: Heard) -> None:
     trainer(heard)
     heard.put("interplay.train.selfplay.league.reading:read_league", None)
     heard.put("interplay.cli.league:_print", None)
-    heard.put("interplay.view.league_picture:plot_league")
+    heard.put("interplay.view.standings_picture:plot_league")
 
 
 def for_tournament(heard: Heard) -> None:
@@ -207,45 +199,6 @@ def for_tournament(heard: Heard) -> None:
             f"interplay.verbs.tournament_kinds:{name}",
             lambda *_, **__: SimpleNamespace(run=play, unit="matches"),
         )
-
-
-def for_talk(heard: Heard) -> None:
-    talk = SimpleNamespace(about=About("a/world"))
-    played = SimpleNamespace(talk=talk, beliefs=None)
-    heard.put("interplay.cli.talking_games:play_games", played)
-    heard.put("interplay.evaluate.communication.games:listen", [])
-    heard.put("interplay.cli.talking_games:play_arms", [])
-    heard.put("interplay.evaluate.communication:measure_talk", SimpleNamespace())
-    heard.put("interplay.cli.talking:_keep")
-
-
-def for_page(heard: Heard) -> None:
-    heard.put("interplay.verbs.viewing:find_opened", "what was opened")
-    heard.put("interplay.verbs.viewing:find_world_to_play", "what was opened")
-    heard.put("interplay.verbs.viewing:serve_page")
-
-
-def for_curves(heard: Heard) -> None:
-    heard.put("interplay.view.curves:plot_runs")
-
-
-def for_diagnose(heard: Heard) -> None:
-    heard.put("interplay.verbs.run:Run")
-
-
-def for_compare(heard: Heard) -> None:
-    heard.put("interplay.view.comparison:compare", None)
-    for name in ("markdown", "latex", "scores_csv"):
-        heard.put(f"interplay.view.comparison:{name}", "text")
-    heard.put("interplay.core.files:replace_file", None)
-    heard.put("interplay.view.comparison_picture:plot_comparison")
-
-
-def for_runs(heard: Heard) -> None:
-    heard.put("interplay.view.run_table:find_runs", [])
-    heard.put("interplay.view.run_table:table")
-    heard.put("interplay.view.settings_table:settings_table", "a table")
-    heard.put("interplay.view.settings_table:write")
 
 
 def experiments(heard: Heard) -> None:
@@ -283,6 +236,43 @@ def for_analyze(heard: Heard) -> None:
     heard.put("interplay.experiment.files:load_script", lambda path: f"script {path}")
     heard.put("interplay.experiment.verbs:analyze")
     heard.put("interplay.cli.overlays:analyse_overlays")
+
+
+TALK = {
+    "interplay.cli.talking_games:play_games": SimpleNamespace(
+        talk=SimpleNamespace(about=About("a/world")), beliefs=None
+    ),
+    "interplay.evaluate.communication.games:listen": [],
+    "interplay.cli.talking_games:play_arms": [],
+    "interplay.evaluate.communication:measure_talk": SimpleNamespace(),
+    "interplay.cli.talking:_keep": Stopped,
+}
+PAGE = {
+    "interplay.verbs.viewing:find_opened": "what was opened",
+    "interplay.verbs.viewing:find_world_to_play": "what was opened",
+    "interplay.verbs.viewing:serve_page": Stopped,
+}
+COMPARE = {
+    "interplay.view.comparison:compare": None,
+    **{f"interplay.view.comparison:{name}": "text" for name in ("markdown", "latex", "scores_csv")},
+    "interplay.core.files:replace_file": None,
+    "interplay.view.comparison_picture:plot_comparison": Stopped,
+}
+RUNS = {
+    "interplay.view.run_table:find_runs": [],
+    "interplay.view.run_table:table": Stopped,
+    "interplay.view.settings_table:settings_table": "a table",
+    "interplay.view.settings_table:write": Stopped,
+}
+
+
+def prepare(heard: Heard, who: Any) -> None:
+    """Puts answers in place: a mapping of functions, or what is called."""
+    if callable(who):
+        who(heard)
+    else:
+        for path, answer in who.items():
+            heard.put(path, answer)
 
 
 Case = dict[
@@ -336,16 +326,16 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "max_steps": ("--max-steps 13", {"play.max_steps": 13}),
         "seed": ("--seed 11", {"play.seed": 11, "make_world.seed": 11}),
     }, {
-        "player": ("hunter --at-checkpoints", {"evaluate_checkpoints.wanted.run": "hunter"}),
-        "options": ("end=7", {"evaluate_checkpoints.wanted.options": OPTION}),
-        "world": (f"--world {WORLD}", {"evaluate_checkpoints.wanted.world": WORLD}),
-        "trust": ("--trust", {"evaluate_checkpoints.wanted.trust": True}),
-        "greedy": ("--greedy", {"evaluate_checkpoints.wanted.greedy": True}),
-        "roles": ("--roles a=random --roles b=hunter", {"evaluate_checkpoints.wanted.roles": ["a=random", "b=hunter"]}),
-        "episodes": ("--episodes 70", {"evaluate_checkpoints.wanted.episodes": 70}),
-        "num_worlds": ("--num-worlds 9", {"evaluate_checkpoints.wanted.num_worlds": 9}),
-        "max_steps": ("--max-steps 13", {"evaluate_checkpoints.wanted.max_steps": 13}),
-        "seed": ("--seed 11", {"evaluate_checkpoints.wanted.seed": 11}),
+        "player": ("hunter --at-checkpoints", {"evaluate_checkpoints.run": "hunter"}),
+        "options": ("end=7", {"evaluate_checkpoints.options": OPTION}),
+        "world": (f"--world {WORLD}", {"evaluate_checkpoints.world": WORLD}),
+        "trust": ("--trust", {"evaluate_checkpoints.how.trust": True}),
+        "greedy": ("--greedy", {"evaluate_checkpoints.how.greedy": True}),
+        "roles": ("--roles a=random --roles b=hunter", {"evaluate_checkpoints.how.roles": ["a=random", "b=hunter"]}),
+        "episodes": ("--episodes 70", {"evaluate_checkpoints.how.episodes": 70}),
+        "num_worlds": ("--num-worlds 9", {"evaluate_checkpoints.how.num_worlds": 9}),
+        "max_steps": ("--max-steps 13", {"evaluate_checkpoints.how.max_steps": 13}),
+        "seed": ("--seed 11", {"evaluate_checkpoints.how.seed": 11}),
         "out": ("--out kept", {"evaluate_checkpoints.out": Path("kept")}),
     }]),
     "record": (for_record, [{
@@ -373,7 +363,7 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "zoom": ("--zoom 12", {"draw_replay.zoom": 12.0}),
         "legend": ("--no-legend", {"draw_replay.legend": False}),
     }]),
-    "view": (for_page, [{
+    "view": (PAGE, [{
         **_PAGE,
         "what": ("runs/a", {"find_opened.what": "runs/a"}),
         "policy": ("--policy hunter", {"serve_page.players.policy": "hunter"}),
@@ -381,7 +371,7 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
     }, {
         "read_only": ("--read-only", {"serve_page.players": None}),
     }]),
-    "play": (for_page, [{
+    "play": (PAGE, [{
         **_PAGE,
         "world": (WORLD, {"find_world_to_play.world": WORLD}),
         "opponent": ("--opponent hunter", {"serve_page.players.policy": "hunter"}),
@@ -438,7 +428,7 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "bank": ("--bank runs/bank", {"train_in_bank.bank": Path("runs/bank")}),
         "trust": ("--trust", {"train_in_bank.trust": True}),
     }]),
-    "resume": (for_resume, [{
+    "resume": (trainer, [{
         "run": ("runs/a", {"resume.run": Path("runs/a")}),
         "workers": ("--workers 2", {"resume.workers": 2}),
         "steps": ("--steps 12000", {"resume.steps": 12_000}),
@@ -497,7 +487,7 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "record": ("--record 2", {"standing_in.record": 2}),
         "trust": ("--trust", {"standing_in.trust": True}),
     }]),
-    "talk": (for_talk, [{
+    "talk": (TALK, [{
         "player": ("hunter", {"play_games.wanted.player": "hunter"}),
         "options": ("end=7", {"play_games.wanted.options": ("end=7",)}),
         "world": (f"--world {WORLD}", {"play_games.wanted.world": WORLD}),
@@ -518,7 +508,7 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "transfer": ("--transfer runs/b", {"play_games.wanted.player": "runs/b"}),
         "out": ("--out games", {}),
     }]),
-    "compare": (for_compare, [{
+    "compare": (COMPARE, [{
         "runs": ("runs/a runs/b", {"compare.places": [Path("runs/a"), Path("runs/b")]}),
         "metric": ("--metric life", {"compare.metric": "life"}),
         "label": ("--label runs/a=IPPO", {"compare.labels": {"runs/a": "IPPO"}}),
@@ -527,7 +517,7 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "font_size": ("--font-size 7", {"plot_comparison.look.font": 7.0}),
         "title": ("--title words", {"plot_comparison.look.title": "words"}),
     }]),
-    "runs": (for_runs, [{
+    "runs": (RUNS, [{
         "folder": ("runs/a", {"find_runs.places": [Path("runs/a")]}),
         "metric": ("--metric life --metric kl", {"table.metrics": ["life", "kl"]}),
     }, {
@@ -535,7 +525,7 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "settings": ("--settings", {}),
         "out": ("--settings --out a.md", {"write.out": Path("a.md")}),
     }]),
-    "curves": (for_curves, [{
+    "curves": ({"interplay.view.curves:plot_runs": Stopped}, [{
         "runs": ("runs/a runs/b", {"plot_runs.runs": [Path("runs/a"), Path("runs/b")]}),
         "column": ("--column x --column y", {"plot_runs.columns": ["x", "y"]}),
         "against": ("--against time", {"plot_runs.against": "time"}),
@@ -546,7 +536,7 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "font_size": ("--font-size 7", {"plot_runs.look.font": 7.0}),
         "title": ("--title words", {"plot_runs.look.title": "words"}),
     }]),
-    "diagnose": (for_diagnose, [{
+    "diagnose": ({"interplay.verbs.run:Run": Stopped}, [{
         "run": ("runs/a", {"Run.folder": Path("runs/a")}),
     }]),
     "export": (for_export, [{
@@ -595,22 +585,22 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "beside": ("--beside runs/b --beside forager", {"analyse_overlays.beside": ["runs/b", "forager"]}),
         "trust": ("--trust", {"analyse_overlays.trust": True}),
     }]),
-    "worlds": (for_worlds, [{"world": (WORLD, {"facts_of.world_id": WORLD})}]),
+    "worlds": ({"interplay.view.facts:facts_of": Stopped}, [{"world": (WORLD, {"facts_of.world_id": WORLD})}]),
 }  # fmt: skip
 ROWS = [(verb, number) for verb, (_, cases) in CASES.items() for number in range(len(cases))]
 
 
 def test_every_option_of_every_verb_stands_in_a_row():
-    for verb, _ in VERBS:
+    for verb in VERBS:
         known = set().union(*CASES[verb.__name__][1]) | SHOWN.get(verb.__name__, set())
         assert known == set(inspect.signature(verb).parameters), verb.__name__
 
 
 @pytest.mark.parametrize(("verb", "number"), ROWS)
 def test_what_was_typed_arrives(monkeypatch, tmp_path, verb, number):
-    prepare, cases = CASES[verb]
+    who, cases = CASES[verb]
     heard = Heard(monkeypatch)
-    prepare(heard)
+    prepare(heard, who)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "SETTINGS.toml").write_text('[world]\nid = "tests.cli.marsh:Marsh"\n')
     words = " ".join(typed for typed, _ in cases[number].values()).replace("SETTINGS", "SETTINGS.toml")
@@ -629,10 +619,10 @@ NEEDED = {  # without which a verb refuses, or does something else
 @pytest.mark.parametrize(("verb", "number"), [row for row in ROWS if row != ("train", 1)])
 def test_what_was_not_typed_arrives_as_its_default(monkeypatch, tmp_path, verb, number):
     """Switches are off, numbers are others than those of the table: nothing is wired to what the test types."""
-    prepare, cases = CASES[verb]
+    who, cases = CASES[verb]
     needed = NEEDED if "players" in cases[number] else NEEDED | {"resume"}
     heard = Heard(monkeypatch)
-    prepare(heard)
+    prepare(heard, who)
     monkeypatch.chdir(tmp_path)
     words = " ".join(typed for option, (typed, _) in cases[number].items() if option in needed)
     with pytest.raises(Stopped):

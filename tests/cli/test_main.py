@@ -13,7 +13,7 @@ from interplay.cli.main import VERBS, run
 from tests.cli.command import ROOT, refusal, typed
 from tests.cli.command import interplay as command
 
-NAMES = [verb.__name__ for verb, _ in VERBS]
+NAMES = [verb.__name__ for verb in VERBS]
 
 
 def test_the_verbs_that_are_promised_exist():
@@ -36,7 +36,7 @@ def test_the_verbs_that_are_promised_exist():
     } == set(NAMES)
 
 
-@pytest.mark.parametrize(("name", "example"), [(verb.__name__, example) for verb, example in VERBS])
+@pytest.mark.parametrize(("name", "example"), [(verb.__name__, verb.example) for verb in VERBS])
 def test_help_of_each_verb_shows_its_examples(capsys, name, example):
     assert run([name, "--help"]) == 0
     out = capsys.readouterr().out

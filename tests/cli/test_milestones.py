@@ -83,7 +83,7 @@ def test_rows_are_kept_and_drawn_and_what_is_there_is_not_played_again(capsys, r
 
     from interplay.evaluate.milestones import row_of
 
-    monkeypatch.setattr("interplay.evaluate.milestones.row_of", note)
+    monkeypatch.setattr("interplay.verbs.milestones.row_of", note)
     assert rows_of(capsys, run, "--out", out) == whole
     assert played == [whole[-1]["agent_steps"]]
     assert log.read_text() == "".join(lines)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from interplay.cli.overlays import on_one_map
-from interplay.cli.progress import ProgressLines
+from interplay.cli.printing import ProgressLines
 from tests.cli.command import refusal, typed
 
 SMALL = ["--ticks", "30", "--world", "mmo/combat", "interior=24", "slots=12", "npop=2"]

@@ -121,13 +121,9 @@ def test_a_damaged_checkpoint_is_named(capsys, run_folder, tmp_path):
     ("arguments", "words"),
     [
         (["survival/1v1-heal-low"], ["survival/1v1-heals-low"]),
-        ([MARSH, "ppo.learning_rat=1"], ["ppo.learning_rat", "ppo.learning_rate"]),
-        ([MARSH, "ppo.clip=2"], ["ppo.clip", "2"]),
         ([MARSH, "ppo.clip"], ["ppo.clip", "="]),
         ([MARSH, "world.options.maske=true"], ["maske", "masked"]),
         ([MARSH, "--steps", "0"], ["steps", "0"]),
-        ([MARSH, "--workers", "3"], ["workers = 3", "shards = 4"]),
-        ([MARSH, "--num-worlds", "7", "train.shards=4"], ["7", "4"]),
         (["no-such-file.toml"], ["no-such-file.toml"]),
     ],
 )

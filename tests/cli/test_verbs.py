@@ -193,6 +193,7 @@ def test_a_number_of_steps_may_be_typed_as_people_write_it(capsys, tmp_path):
         ("many", "write for example 1000000"),
         ("1e99", "no whole number"),
         ("nan", "no whole number"),
+        ("-1", "no whole number from 0 on"),
     ):
         code, _, errors = typed(capsys, "train", "dilemma/fixed", "--steps", steps)
         assert (code, errors.count("\n")) == (2, 1)

@@ -9,8 +9,7 @@ import numpy as np
 from interplay.gridworld.actors import CrossMoveActor
 from interplay.gridworld.agents import GridWorldAgent
 from interplay.worlds.maze_navigation.config import MazeSettings
-from interplay.worlds.maze_navigation.simulation import MazeNavigationAgent, MazeNavigationSim
-from interplay.worlds.maze_navigation.world import maze
+from interplay.worlds.maze_navigation.simulation import MazeNavigationAgent, MazeNavigationSim, maze
 from interplay.worlds.team_battle.simulation import BattleAgent, TeamBattleSim
 from interplay.worlds.traffic_corridor.simulation import (
     TargetAgent,

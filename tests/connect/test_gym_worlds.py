@@ -65,7 +65,7 @@ def test_every_registered_world_has_a_name():
 
 def test_a_world_of_ones_own_gets_a_name_when_asked(monkeypatch):
     spec = WorldSpec(id="own/line", summary="x", make="tests.connect.test_gym_worlds:line")
-    monkeypatch.setattr("interplay.registry._registered", {spec.id: spec})
+    monkeypatch.setattr("interplay.registry._WORLDS.added", {spec.id: spec})
     register_worlds()
     try:
         assert gymnasium.make("interplay/own.line").unwrapped.world.id == "own/line"
@@ -342,7 +342,6 @@ def test_wrong_options_are_one_line(options, words):
 @pytest.mark.parametrize(
     ("action", "words"),
     [
-        (None, "no actions"),
         (7, "action 7 at index .* outside 0..2"),
         (-1, "action -1 .* outside"),
         (1.0, "expected integers"),
@@ -366,7 +365,7 @@ def test_wrong_actions_are_one_line_and_change_nothing(action, words):
 
 
 def test_a_batch_of_several_and_no_render_mode():
-    with pytest.raises(UserError, match="this batch has 2; pass num_worlds=1"):
+    with pytest.raises(UserError, match="num_worlds = 2"):
         WorldGymEnv(Line(2))
     env = WorldGymEnv(Line(1))
     env.reset()

@@ -64,7 +64,7 @@ def test_x1_other_numbers_and_other_things_are_refused():
         GymWrapper(AllStepManager(Countdown({}, passive=("wall",))))
     with pytest.raises(AssertionError, match="no SimulationManager"):
         GymWrapper(Countdown({"a": 1}))
-    with pytest.raises(AssertionError, match=r"sim Line is a world, which is a batch by itself"):
+    with pytest.raises(AssertionError, match=r"a world is a batch by itself"):
         GymWrapper(Line(2))
 
 

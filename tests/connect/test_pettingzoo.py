@@ -300,7 +300,7 @@ def test_a_wrong_action_names_the_agent_in_one_line(change, message):
 
 
 def test_wrong_use_is_one_clear_line():
-    with pytest.raises(UserError, match="this batch has 2"):
+    with pytest.raises(UserError, match="num_worlds = 2"):
         WorldEnv(Line(2))
     with pytest.raises(UserError, match="render_mode = 'ansi'"):
         WorldEnv(Line(1), render_mode="ansi")

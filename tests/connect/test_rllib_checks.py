@@ -175,5 +175,5 @@ def test_what_strangers_do_wrong_is_one_line(make, known):
 def test_a_world_that_is_none_is_one_line():
     with pytest.raises(UserError, match="did you mean 'simulation/multi-corridor'"):
         world_to_rllib("simulation/multi-corrido")
-    with pytest.raises(AssertionError, match="is a world, which is a batch by itself"):
+    with pytest.raises(AssertionError, match="a world is a batch by itself"):
         MultiAgentWrapper(Line(1))

@@ -8,7 +8,8 @@ import time
 import pytest
 
 from interplay.core.errors import UserError
-from interplay.core.settings_reading import parse_overrides, parse_toml
+from interplay.core.reading import toml_of
+from interplay.core.settings import parse_overrides
 
 DIGITS = "9" * 5_000
 DEEP = 100_000
@@ -38,7 +39,7 @@ DEEP = 100_000
 def test_an_odd_file_is_one_line(data, message):
     began = time.perf_counter()
     with pytest.raises(UserError, match=message) as refused:
-        parse_toml(data, "odd.toml")
+        toml_of(data, "odd.toml")
     assert str(refused.value).startswith("odd.toml")
     assert "\n" not in str(refused.value)
     assert len(str(refused.value)) < 300
@@ -47,7 +48,7 @@ def test_an_odd_file_is_one_line(data, message):
 
 def test_what_a_setting_may_be_is_read():
     deep = "[" * 40 + "1" + "]" * 40
-    assert parse_toml(f"a = {2**64 - 1}\nb = -5\nc = {deep}".encode(), "x")["a"] == 2**64 - 1
+    assert toml_of(f"a = {2**64 - 1}\nb = -5\nc = {deep}".encode(), "x")["a"] == 2**64 - 1
 
 
 @pytest.mark.parametrize(

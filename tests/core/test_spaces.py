@@ -77,7 +77,7 @@ def test_any_integers_are_taken_as_slow_python_takes_them(data):
 @pytest.mark.parametrize(
     ("space", "action", "words"),
     [
-        (spaces.Discrete(3), None, "no actions"),
+        (spaces.Discrete(3), None, "shape"),
         (spaces.Discrete(3), [[0.0, 1.0]], "integers"),
         (spaces.Discrete(3), [["a", "b"]], "integers"),
         (spaces.Discrete(3), [0, 1], r"shape \(2,\), expected \(1, 2\)"),

@@ -15,7 +15,8 @@ FLAGS = ("reward", "acting", "terminated", "truncated", "over")
 def fields(timestep: Any) -> dict[str, np.ndarray]:
     """A time step's arrays by name."""
     found = {name: np.asarray(getattr(timestep, name)) for name in FLAGS}
-    found |= dict(_leaves("observation", timestep.observation))
+    for name, tree in (("observation", timestep.observation), ("mask", timestep.action_mask or {})):
+        found |= dict(_leaves(name, tree))
     return found
 
 

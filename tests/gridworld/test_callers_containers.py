@@ -16,8 +16,8 @@ from interplay.gridworld.dones import (
     TargetEncodingInactiveDone,
 )
 from interplay.gridworld.grid import Grid
+from interplay.gridworld.observers import TargetObserver
 from interplay.gridworld.rewards import TargetReward
-from interplay.gridworld.senses import TargetObserver
 from interplay.gridworld.states import MazePlacementState, TargetBarriersFreePlacementState
 from interplay.sim.wrappers import SuperAgentWrapper
 from interplay.worlds.pacman.simulation import PacmanSim

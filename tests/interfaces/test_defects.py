@@ -272,7 +272,7 @@ def test_settings_of_stacks_side_by_side(names):
 def test_settings_that_cannot_be_meant_are_refused_with_what_was_meant():
     for wrong, message in (
         (["FrameStak"], "did you mean 'FrameStack'"),
-        ([{"name": "FrameStack", "n": 2}], "unknown argument 'n'; it takes k"),
+        ([{"name": "FrameStack", "n": 2}], "unknown argument 'n'"),
         ([{"name": "PrevActObs", "mod": "append"}], "did you mean 'mode'"),
         ([{"k": 2}], "neither a name"),
         ("FrameStack", "a list of interfaces"),

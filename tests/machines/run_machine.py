@@ -88,7 +88,7 @@ class RunMachine(Counting):
         self.sound: set[int] = set()
         self.damaged: set[int] = set()
         self.aside = 0
-        self.run: RunFolder[TrainSettings] | None = None
+        self.run: RunFolder | None = None
         self.steps, self.state = 0, state_after(0)
 
     def teardown(self) -> None:
@@ -103,7 +103,7 @@ class RunMachine(Counting):
 
     # -- the trainer -----------------------------------------------------------------------------
 
-    def running(self) -> RunFolder[TrainSettings]:
+    def running(self) -> RunFolder:
         """The run, begun or resumed if nobody trains."""
         if self.run is None:
             self.start()

@@ -12,33 +12,32 @@ import pytest
 
 from interplay.core.scene import Canvas
 from interplay.sim.agents import is_agent
+from interplay.sim.managers import AllStepManager, TurnBasedManager
 from interplay.sim.simulation import AgentBasedSimulation
 
 STEPS = 8
 # Where it is made, of which settings.
 SIMULATIONS = {
-    "corridor": ("corridor", "manager", "CorridorSettings"),
-    "battle": ("team_battle", "manager", "TeamBattleSettings"),
-    "maze": ("maze_navigation", "manager", "MazeSettings"),
-    "mazes": ("maze_navigation", "manager", "MultiMazeSettings"),
-    "foragers": ("foragers", "manager", "ForagersSettings"),
-    "pacman": ("pacman", "manager", "PacmanSettings"),
-    "traffic": ("traffic_corridor", "manager", "TrafficCorridorSettings"),
-    "target": ("reach_the_target", "manager", "ReachTheTargetSettings"),
-    "broadcast": ("broadcast", "manager", "BroadcastSettings"),
-    "proxy": ("navigation", "proxy_manager", "ProxySettings"),
-    "town": ("navigation", "town_manager", "TownSettings"),
+    "corridor": ("corridor.simulation", "manager", "CorridorSettings"),
+    "battle": ("team_battle.world", "manager", "TeamBattleSettings"),
+    "maze": ("maze_navigation.simulation", "manager", "MazeSettings"),
+    "mazes": ("maze_navigation.simulation", "manager", "MultiMazeSettings"),
+    "foragers": ("foragers.simulation", "manager", "ForagersSettings"),
+    "pacman": ("pacman.simulation", "manager", "PacmanSettings"),
+    "traffic": ("traffic_corridor.simulation", "manager", "TrafficCorridorSettings"),
+    "target": ("reach_the_target.simulation", "manager", "ReachTheTargetSettings"),
+    "broadcast": ("broadcast.simulation", "manager", "BroadcastSettings"),
+    "proxy": ("navigation.proxy_simulation", "proxy_manager", "ProxySettings"),
+    "town": ("navigation.simulation", "town_manager", "TownSettings"),
 }
 EXACT = ("maze", "mazes")  # the target's reward takes the place of what the step held, so it does not add up
 
 
 def made(name: str) -> AgentBasedSimulation:
-    folder, function, settings = SIMULATIONS[name]
-    place = f"interplay.worlds.{folder}"
-    where = "settings" if folder == "navigation" else "config"
+    place, function, settings = SIMULATIONS[name]
+    module = import_module(f"interplay.worlds.{place}")  # which has the class of its settings
     asked = {"town": {"reward": "penalties"}, "proxy": {"configuration": "position"}}.get(name, {})
-    given: Any = getattr(import_module(f"{place}.{where}"), settings)(**asked)
-    simulation: AgentBasedSimulation = getattr(import_module(f"{place}.world"), function)(given).sim
+    simulation: AgentBasedSimulation = getattr(module, function)(getattr(module, settings)(**asked)).sim
     return simulation
 
 
@@ -151,3 +150,19 @@ def test_a_copy_goes_on_as_the_original(name, opened):
     twin = copy.deepcopy(sim)
     rest = [told(sim) for _ in steps(sim)]
     assert [told(twin) for _ in steps(twin)] == rest
+
+
+@pytest.mark.parametrize("order", [AllStepManager, TurnBasedManager])
+@pytest.mark.parametrize("name", [name for name in SIMULATIONS if name != "town"])
+def test_every_manager_plays_it_to_the_end(name, order, opened):
+    """Specification 9: under every suitable manager; F3: getters take ids; F4: observations lie in their spaces."""
+    manager = order(opened(name), time_limit=60)
+    seen, over = manager.reset(seed=4), False
+    while not over:
+        for agent, view in seen.items():
+            assert view in manager.agents[agent].observation_space
+        waiting = [agent for agent in seen if agent not in manager.done_agents]
+        actions = {agent: manager.agents[agent].action_space.sample() for agent in waiting}
+        seen, _, dones, infos = manager.step(actions)
+        assert infos.keys() == seen.keys()
+        over = dones["__all__"]

@@ -61,7 +61,7 @@ def load(path: Path) -> tuple[int, np.ndarray]:
     return checkpoint.agent_steps, state
 
 
-def open_run(path: Path, total: int) -> RunFolder[TrainSettings]:
+def open_run(path: Path, total: int) -> RunFolder:
     """A new run, or the one that stands there."""
     if (path / "settings.toml").exists():
         return RunFolder.open(path)

@@ -15,8 +15,7 @@ from interplay.train.run.checkpoint import latest_checkpoint, list_checkpoints, 
 from interplay.train.selfplay.alternation import Alternation
 from interplay.train.settings import AlternateGroup, TrainSettings
 from interplay.train.trainer import train
-from tests.train.test_opponents import go_on
-from tests.train.test_population_runs import arrays_of, log_of
+from tests.train.runs import arrays_of, go_on, log_of, short_run
 
 pytestmark = pytest.mark.slow
 
@@ -74,24 +73,12 @@ def test_without_a_metric_everybody_learns() -> None:
 
 
 def settings_of(updates: int, workers: int = 1) -> TrainSettings:
-    values = {
-        "world": {"id": "tests.train.toy_worlds:Corridor"},
-        "num_worlds": 8,
-        "steps": 10**9,
-        "train": {
-            "shards": 2,
-            "workers": workers,
-            "max_updates": updates,
-            "checkpoint_updates": 1,
-            "keep_checkpoints": 99,
-        },
-        "ppo": {"rollout": 16, "minibatch": 64, "epochs": 1, "learning_rate": 1e-4, "target_kl": "off"},
-        "population": {
-            "by": "name",
-            "groups": {"left": ["walker_0"], "right": ["walker_1"]},
-            "block": 32,
-        },
-        "alternate": {
+    return short_run(
+        "tests.train.toy_worlds:Corridor",
+        train={"workers": workers, "max_updates": updates, "checkpoint_updates": 1, "keep_checkpoints": 99},
+        ppo={"rollout": 16, "minibatch": 64, "epochs": 1, "learning_rate": 1e-4, "target_kl": "off"},
+        population={"by": "name", "groups": {"left": ["walker_0"], "right": ["walker_1"]}, "block": 32},
+        alternate={
             "metric": "episode_length",
             "at_high": "left",
             "at_low": "right",
@@ -99,9 +86,7 @@ def settings_of(updates: int, workers: int = 1) -> TrainSettings:
             "low": 17.1,
             "episodes": 20,
         },
-        "network": {"kind": "mlp", "hidden": [8]},
-    }
-    return build(TrainSettings, values, "test")
+    )
 
 
 def test_those_who_rest_keep_their_weights_and_resume_is_exact(tmp_path: Path) -> None:

@@ -10,16 +10,14 @@ import pytest
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
-from interplay.core.settings import build
 from interplay.core.world import Kind, World
 from interplay.registry import make_world
 from interplay.train.making import make_learner
-from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import load_policy, resume, train
-from interplay.train.update import Worker
 from interplay.train.views import TeamView, WorldView
+from tests.train.runs import short_run, worker_of
 from tests.train.toy_worlds import Corridor, TwoKinds, make_two_kinds
 
 pytestmark = pytest.mark.slow
@@ -47,21 +45,13 @@ def make_pairs(num_worlds: int, seed: int, first_world: int) -> Pairs:
 
 
 def settings_of(critic: str, **own: Any) -> TrainSettings:
-    values: dict[str, Any] = {
-        "world": {"id": "pairs"},
+    values = {
         "num_worlds": 16,
-        "steps": 10**9,
-        "train": {"shards": 2, "max_updates": 30, "checkpoint_seconds": 1000.0},
+        "train": {"max_updates": 30},
         "ppo": {"rollout": 32, "minibatch": 256, "epochs": 4, "gamma": 0.0, "gae_lambda": 0.0, "learning_rate": 1e-2, "target_kl": "off"},
-        "network": {"kind": "mlp", "hidden": [16], "critic": critic, "critic_hidden": [16]},
+        "network": {"hidden": [16], "critic": critic, "critic_hidden": [16]},
     }  # fmt: skip
-    for group, pairs in own.items():
-        values[group] = {**values.get(group, {}), **pairs} if isinstance(pairs, dict) else pairs
-    return build(TrainSettings, values, "test")
-
-
-def worker_of(settings: TrainSettings, make: Any = make_pairs) -> Worker:
-    return Worker(settings, make, make_learner(settings, make, begins=True), SingleProcess())
+    return short_run("pairs", values, **own)
 
 
 def test_a_team_is_seen_with_oneself_first() -> None:
@@ -92,7 +82,7 @@ def test_a_team_is_seen_with_oneself_first() -> None:
 def test_only_a_critic_that_sees_the_team_can_tell_what_the_mate_brings() -> None:
     explained = {}
     for critic in ("own", "team"):
-        worker = worker_of(settings_of(critic))
+        worker = worker_of(settings_of(critic), make_pairs)
         numbers = [worker.update() for _ in range(30)]
         explained[critic] = np.mean([n["explained_variance"] for n in numbers[-5:]])
     assert explained["team"] > 0.9
@@ -128,7 +118,7 @@ def test_a_unit_is_shown_the_state_of_its_own_side() -> None:
 
 def test_the_policy_never_sees_the_view() -> None:
     """Another view changes values and no probability."""
-    worker = worker_of(settings_of("team"))
+    worker = worker_of(settings_of("team"), make_pairs)
     worker.play()
     pending = worker.shards[0].collector.pending["agent"]
     network, inference = worker.learner.networks["agent"], worker.learner.inference_parameters()["agent"]

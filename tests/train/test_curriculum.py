@@ -15,8 +15,8 @@ from interplay.train.curriculum import Curriculum
 from interplay.train.settings import CurriculumGroup, TrainSettings
 from interplay.train.trainer import resume
 from tests.connect.telling_envs import Sized
+from tests.train.runs import arrays_of, log_of
 from tests.train.test_own_numbers import SMALL, without_times
-from tests.train.test_trainer import arrays_of, log_of
 
 SIZED = "tests.connect.telling_envs:sized"
 STEPS = 8 * 4 * 2  # agent-steps of an update: rollout, worlds, agents

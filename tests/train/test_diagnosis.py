@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from interplay.train.settings import TrainSettings
 from interplay.train.trainer import resume, train
 from interplay.verbs.run import Run
 from tests.train.ailing_world import factory
+from tests.train.runs import log_of
 from tests.train.toy_worlds import make_two_kinds
 
 BASE = {
@@ -101,12 +101,6 @@ def settings_of(**more: Any) -> TrainSettings:
     return build(TrainSettings, merge(BASE, more), "test")
 
 
-def lines_of(run: Path) -> list[dict[str, Any]]:
-    """The lines of updates, without the one of episodes that are played out."""
-    lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
-    return [line for line in lines if "ending" not in line]
-
-
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_run_with_a_fault_is_diagnosed(fault: str, tmp_path: Path) -> None:
     options, settings, rule, others = FAULTS[fault]
@@ -121,7 +115,7 @@ def test_workers_change_no_measurement(options: dict[str, Any], tmp_path: Path) 
     lines = []
     for workers in (1, 2):
         settings = settings_of(train={"max_updates": 3, "workers": workers})
-        lines.append(lines_of(train(settings, tmp_path / str(workers), factory(**options))))
+        lines.append(log_of(train(settings, tmp_path / str(workers), factory(**options))))
     for one, two in zip(*lines, strict=True):
         for name in set(one) - {"time", "time_share", "agent_steps_per_s"}:
             assert one[name] == two[name]
@@ -134,7 +128,7 @@ def test_workers_change_no_measurement(options: dict[str, Any], tmp_path: Path) 
 def test_measurements_of_a_world_whose_numbers_are_known(tmp_path: Path) -> None:
     options = {"scale": 3.0, "offset": 1.0, "pay": (0.25, 2.0)}
     settings = settings_of(train={"max_updates": 2}, ppo={"reward_scale": 0.5})
-    for line in lines_of(train(settings, tmp_path / "run", factory(**options))):
+    for line in log_of(train(settings, tmp_path / "run", factory(**options))):
         assert line["input_abs_max"] == {"cue": 4.0}
         assert line["input_range"] == {"cue": 6.0}
         assert line["reward_abs_max"] == 1.0
@@ -148,7 +142,7 @@ def test_measurements_of_a_world_whose_numbers_are_known(tmp_path: Path) -> None
 def test_kinds_with_networks_of_their_own_may_be_paid_unalike(tmp_path: Path) -> None:
     """Walkers are paid 0.1 a step, their guide 1: no policy has to learn from both."""
     settings = settings_of(train={"max_updates": 2})
-    for line in lines_of(train(settings, tmp_path / "run", make_two_kinds)):
+    for line in log_of(train(settings, tmp_path / "run", make_two_kinds)):
         assert line["reward_abs_max"] == 1.0
         assert "reward_ratio" not in line
 
@@ -303,17 +297,17 @@ def test_a_warning_comes_once_also_after_a_resume(tmp_path: Path, capsys: pytest
     text = (run / "settings.toml").read_text()
     (run / "settings.toml").write_text(text.replace("max_updates = 30", "max_updates = 60"))
     resume(run, make_world=factory(), accept_settings=True)
-    assert len(lines_of(run)) == 60
+    assert len(log_of(run)) == 60
     assert capsys.readouterr().err.count("the policy stands still") == 0
 
 
 def test_a_resumed_run_measures_the_same(tmp_path: Path) -> None:
-    whole = lines_of(train(settings_of(train={"max_updates": 4}), tmp_path / "whole", factory()))
+    whole = log_of(train(settings_of(train={"max_updates": 4}), tmp_path / "whole", factory()))
     run = train(settings_of(train={"max_updates": 2}), tmp_path / "parts", factory())
     text = (run / "settings.toml").read_text()
     (run / "settings.toml").write_text(text.replace("max_updates = 2", "max_updates = 4"))
     resume(run, make_world=factory(), accept_settings=True)
-    for one, two in zip(whole, lines_of(run), strict=True):
+    for one, two in zip(whole, log_of(run), strict=True):
         for name in (
             "input_abs_max",
             "reward_abs_max",
@@ -341,7 +335,7 @@ def test_replayed_teams_are_measured(tmp_path: Path) -> None:
         "gradients are cut",
         "returns are far from 1",
     }
-    last = lines_of(run.folder)[-1]
+    last = log_of(run.folder)[-1]
     assert last["input_abs_max"] == {"own": 1.0, "other": 1.0, "round": pytest.approx(0.9)}
     assert not {"target_rms", "entropy_max", "clipped_actions"} & set(last)
 

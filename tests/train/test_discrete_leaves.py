@@ -15,7 +15,7 @@ from interplay.core.errors import UserError
 from interplay.core.seals import Sealed
 from interplay.train.observations import encode_all, find_names, input_space
 from interplay.train.run.settings_file import settings_in
-from interplay.train.settings import NetworkGroup, TrainSettings
+from interplay.train.settings import NetworkGroup
 from tests.train.named import SPACE, Named, Table
 from tests.train.test_exporting import made
 
@@ -85,7 +85,7 @@ def test_boxes_alone_leave_a_network_as_it_was() -> None:
 def test_runs_of_earlier_versions_are_refused() -> None:
     written = Sealed({"world": {"id": "x"}, "network": {"kind": "mlp"}}, "none", ())
     with pytest.raises(UserError, match=r"network\.scale_pictures"):
-        settings_in(written, Path("settings.toml"), TrainSettings)
+        settings_in(written, Path("settings.toml"))
 
 
 @pytest.mark.parametrize("discrete", ["auto", "embedding"])

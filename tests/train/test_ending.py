@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from interplay.core.settings import build, changed
+from interplay.core.settings import build
 from interplay.core.world import TimeStep
 from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
 from interplay.train.run.metrics_log import drop_ending
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import resume, train
+from tests.train.runs import short_run
 from tests.train.toy_worlds import LIMIT, Corridor, make_corridor
 
 pytestmark = pytest.mark.slow
@@ -25,14 +26,10 @@ UNLIKE = ("time", "agent_steps_per_s", "time_share")
 
 def settings_of(updates: int, workers: int = 1, **more: Any) -> TrainSettings:
     values = {
-        "world": {"id": "corridor"},
-        "num_worlds": 8,
-        "steps": 10**9,
-        "train": {"shards": 2, "workers": workers, "max_updates": updates, "checkpoint_seconds": 1000.0},
+        "train": {"workers": workers, "max_updates": updates},
         "ppo": {"rollout": ROLLOUT, "minibatch": 48, "epochs": 1},
-        "network": {"kind": "mlp", "hidden": [8]},
     }
-    return changed(build(TrainSettings, values, "test"), more, "test")
+    return short_run("corridor", values, **more)
 
 
 def log_of(run: Path) -> list[dict[str, Any]]:

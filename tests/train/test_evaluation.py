@@ -11,7 +11,6 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
-from interplay.core.settings import build
 from interplay.evaluate.results import results
 from interplay.evaluate.tournaments.ratings.bradley_terry import elo, win_probability
 from interplay.train.learner import Learner
@@ -19,8 +18,7 @@ from interplay.train.selfplay.evaluation import Evaluation, rate_against, rates_
 from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import train
-from tests.train.test_opponents import go_on
-from tests.train.test_population_runs import arrays_of, log_of
+from tests.train.runs import arrays_of, go_on, log_of, short_run
 from tests.train.toy_worlds import Corridor
 
 pytestmark = pytest.mark.slow
@@ -42,16 +40,12 @@ class Right(Policy):
 
 
 def settings_of(updates: int, workers: int = 1, **own: Any) -> TrainSettings:
-    limits = {"max_updates": updates, "checkpoint_seconds": 1000.0, "workers": workers}
     values = {
-        "world": {"id": "tests.train.toy_worlds:Corridor"},
-        "num_worlds": 8,
-        "steps": 10**9,
-        "train": {"shards": 2} | limits | own.pop("train", AGAINST),
+        "train": {"max_updates": updates, "workers": workers} | own.pop("train", AGAINST),
         "ppo": {"rollout": 32, "minibatch": 128, "epochs": 4, "learning_rate": 1e-2, "target_kl": "off"},
-        "network": {"kind": "mlp", "hidden": [16]},
+        "network": {"hidden": [16]},
     }
-    return build(TrainSettings, values | own, "test")
+    return short_run("tests.train.toy_worlds:Corridor", values, **own)
 
 
 def told_of(run: Path) -> list[dict[str, Any]]:

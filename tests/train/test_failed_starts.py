@@ -11,6 +11,7 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import train
+from tests.train.runs import short_run
 
 
 class Broken(eqx.Module):
@@ -22,14 +23,13 @@ class Broken(eqx.Module):
 
 def settings_of(fail: str = "", **own: Any) -> TrainSettings:
     values = {
-        "world": {"id": "tests.connect.painters:Painter", "options": {"fail": fail}},
+        "world": {"options": {"fail": fail}},
         "num_worlds": 2,
         "steps": 40,
         "train": {"shards": 1, "quiet": True},
         "ppo": {"rollout": 2, "minibatch": 4, "epochs": 1},
-        "network": {"kind": "mlp", "hidden": [4]},
     }
-    return TrainSettings.model_validate(values | own)
+    return short_run("tests.connect.painters:Painter", values, **own)
 
 
 @pytest.mark.parametrize("fail", ["reset", "shape", "step"])

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interplay.core.errors import UserError
-from interplay.core.settings import build
 from interplay.core.world import Kind
 from interplay.registry import make_world
 from interplay.train import losses
@@ -35,7 +34,7 @@ from interplay.train.trainer import load_policy, train
 from tests.cli.command import typed
 from tests.train.blocks import cut_minibatch, gradient_of
 from tests.train.round_table import Game, observe, spaces_of
-from tests.train.test_population_runs import log_of
+from tests.train.runs import log_of, short_run
 
 pytestmark = pytest.mark.slow
 
@@ -47,16 +46,14 @@ LITTLE = {"kind": "seats", "width": 8, "tail": 8, "layers": 1, "activation": "re
 
 def settings_of(**own: Any) -> TrainSettings:
     values = {
-        "world": {"id": "werewolf/6", "options": {"signal_length": 1, "signal_range": 2}},
-        "num_worlds": 8,
-        "steps": 10**9,
-        "train": {"shards": 2, "max_updates": 2, "checkpoint_seconds": 1000.0, "quiet": True},
+        "world": {"options": {"signal_length": 1, "signal_range": 2}},
+        "train": {"max_updates": 2, "quiet": True},
         "ppo": {"rollout": 12, "minibatch": 64, "epochs": 2, "discount": "decision", "reward_scale": 0.1},
         "population": {"block": 32},
         "network": LITTLE,
         "belief": {"about": "werewolf", "listening": 0.5},
     }
-    return build(TrainSettings, {**values, **own}, "test")
+    return short_run("werewolf/6", {**values, **own})
 
 
 def learner_of(**belief: Any) -> Learner:

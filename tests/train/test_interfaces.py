@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from interplay.core.errors import UserError
-from interplay.core.settings import build
 from interplay.evaluate import play
 from interplay.interfaces.world import InterfacedWorld
 from interplay.registry import make_policy, make_world
@@ -19,8 +18,8 @@ from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import Shard
 from interplay.train.trainer import load_policy, train
-from tests.train.test_opponents import go_on, last
-from tests.train.test_population_runs import arrays_of
+from tests.train.runs import arrays_of, go_on, short_run
+from tests.train.test_opponents import last
 
 pytestmark = pytest.mark.slow
 
@@ -31,16 +30,13 @@ BY_NAME = {"by": "name", "groups": {"one": ["agent_0"], "two": ["agent_1"]}}
 
 def settings_of(updates: int = 1, **own: Any) -> TrainSettings:
     values = {
-        "world": {"id": DUEL, "options": {"rounds": 9}},
-        "num_worlds": 8,
-        "steps": 10**9,
-        "train": {"shards": 2, "max_updates": updates, "checkpoint_seconds": 1000.0},
+        "world": {"options": {"rounds": 9}},
+        "train": {"max_updates": updates},
         "ppo": {"rollout": 16, "minibatch": 128, "epochs": 2, "learning_rate": 1e-2, "target_kl": "off"},
-        "network": {"kind": "mlp", "hidden": [8]},
         "population": BY_NAME,
         "interfaces": STACKS,
     }
-    return build(TrainSettings, {**values, **own}, "test")
+    return short_run(DUEL, {**values, **own})
 
 
 def make(**own: Any) -> Any:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from interplay.core.errors import UserError
-from interplay.core.settings import build
 from interplay.evaluate.tournaments.payoff import Payoff
 from interplay.train.learner import Learner
 from interplay.train.play.policy import load_policy, population_names
@@ -25,8 +24,8 @@ from interplay.train.shard import Shard
 from interplay.train.trainer import train
 from interplay.worlds.matrix.config import RockPaperScissorsSettings
 from interplay.worlds.matrix.world import RockPaperScissorsWorld
-from tests.train.test_opponents import go_on, last
-from tests.train.test_population_runs import arrays_of, log_of
+from tests.train.runs import arrays_of, go_on, log_of, short_run
+from tests.train.test_opponents import last
 
 TWO = {
     "main": {
@@ -42,16 +41,13 @@ TWO = {
 
 def settings_of(updates: int = 1, league: dict[str, Any] | None = None, **own: Any) -> TrainSettings:
     values = {
-        "world": {"id": "matrix/rock-paper-scissors"},
         "num_worlds": 32,
-        "steps": 10**9,
-        "train": {"shards": 2, "max_updates": updates, "checkpoint_seconds": 1000.0},
+        "train": {"max_updates": updates},
         "ppo": {"rollout": 8, "minibatch": 128, "epochs": 2, "learning_rate": 1e-2, "target_kl": "off"},
-        "network": {"kind": "mlp", "hidden": [8]},
         "population": {"block": 8},
         "league": {"learners": TWO, "period": 500, "keep": 4} | (league or {}),
     }
-    return build(TrainSettings, {**values, **own}, "test")
+    return short_run("matrix/rock-paper-scissors", {**values, **own})
 
 
 def world_of(worlds: int, **own: Any) -> RockPaperScissorsWorld:

@@ -13,16 +13,12 @@ import pytest
 
 from interplay.core.settings import build
 from interplay.registry import make_world
-from interplay.train.making import make_learner
-from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.run.side_sums import SHARES
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.unread import check_read
 from interplay.train.shard import Shard
 from interplay.train.trainer import train
-from interplay.train.update import Worker
-from tests.train.test_opponents import go_on
-from tests.train.test_population_runs import log_of
+from tests.train.runs import go_on, log_of, short_run, worker_of
 
 pytestmark = pytest.mark.slow
 
@@ -32,15 +28,9 @@ PPO = {"rollout": 16, "minibatch": 128, "epochs": 1, "learning_rate": 1e-2}
 
 
 def settings_of(updates: int, **own: Any) -> TrainSettings:
-    values: dict[str, Any] = {
-        "world": {"id": "tests.train.toy_worlds:Corridor"},
-        "num_worlds": 8,
-        "steps": 10**9,
-        "train": {"shards": 2, "max_updates": updates, "checkpoint_seconds": 1000.0, "writers": []},
-        "network": {"kind": "mlp", "hidden": [8]},
-    }
     algorithm = {} if "algorithm" in own else {"ppo": PPO}
-    settings = build(TrainSettings, {**values, **algorithm, **own}, "test")
+    values = {"train": {"max_updates": updates, "writers": []}} | algorithm | own
+    settings = short_run("tests.train.toy_worlds:Corridor", values)
     check_read(settings)
     return settings
 
@@ -125,8 +115,7 @@ def watched(
     settings: TrainSettings, side: list[int], closed: list[bool] | None = None
 ) -> tuple[list[Mapping[str, Any]], list[list[Episode]], list[Episode]]:
     """What a run logs in each update, the episodes that are told in it, and all episodes."""
-    learner = make_learner(settings, make_of(settings), begins=True, say=str)
-    with contextlib.closing(Worker(settings, make_of(settings), learner, SingleProcess())) as worker:
+    with contextlib.closing(worker_of(settings, make_of(settings))) as worker:
         shut = np.array(closed if closed is not None else [False] * len(side))
         by = [Bystander(shard, np.array(side), shut) for shard in worker.shards]
         lines: list[Mapping[str, Any]] = []

@@ -15,6 +15,7 @@ from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.settings import TrainSettings
 from interplay.train.update import Worker
 from tests.train.meadow import make_meadow
+from tests.train.runs import worker_of
 from tests.train.test_opponents import settings_of
 from tests.train.toy_worlds import make_two_kinds
 
@@ -23,9 +24,8 @@ pytestmark = pytest.mark.slow
 TRAIN = {"shards": 2, "max_updates": 2}
 
 
-def worker_of(**own: Any) -> Worker:
-    settings = settings_of(2, **{"opponents": {}, **own})
-    return Worker(settings, make_meadow, make_learner(settings, make_meadow, begins=True), SingleProcess())
+def meadow(**own: Any) -> Worker:
+    return worker_of(settings_of(2, **{"opponents": {}, **own}), make_meadow)
 
 
 def moved(worker: Worker, updates: int) -> list[bool]:
@@ -40,7 +40,7 @@ def moved(worker: Worker, updates: int) -> list[bool]:
 @pytest.mark.parametrize("algorithm", ["ppo", "policy_gradient"])
 def test_only_the_populations_that_are_named_learn(algorithm: str) -> None:
     gradient = {"rollout": 16, "horizon": 24}
-    worker = worker_of(train=TRAIN | {"learners": ["pop2"]}, algorithm=algorithm, policy_gradient=gradient)
+    worker = meadow(train=TRAIN | {"learners": ["pop2"]}, algorithm=algorithm, policy_gradient=gradient)
     assert moved(worker, 2) == [False, False, True]
     shard = worker.shards[0]
     numbers = worker.update()
@@ -53,13 +53,13 @@ def test_only_the_populations_that_are_named_learn(algorithm: str) -> None:
 
 def test_samples_of_a_population_that_stops_learning_are_forgotten() -> None:
     gradient = {"rollout": 8, "horizon": 64}
-    worker = worker_of(algorithm="policy_gradient", policy_gradient=gradient)
+    worker = meadow(algorithm="policy_gradient", policy_gradient=gradient)
     worker.update()
     pending = worker.shards[0].collector.pending["agent"]
     there = pending.population[: pending.count]
     assert set(there.tolist()) == {0, 1, 2}
     kept = pending.action[: pending.count][there == 1].copy()
-    worker.shards[0].set_learning(np.array([False, True, False]))
+    worker.shards[0].collector.set_learning(np.array([False, True, False]))
     assert set(pending.population[: pending.count].tolist()) == {1}
     assert np.array_equal(pending.action[: pending.count], kept)
 
@@ -74,7 +74,7 @@ def test_samples_of_a_population_that_stops_learning_are_forgotten() -> None:
 )
 def test_learners_that_cannot_be_are_one_line(learners: list[str], says: str) -> None:
     with pytest.raises(UserError, match=says):
-        worker_of(train=TRAIN | {"learners": learners}, opponents={"pop1": "random"})
+        meadow(train=TRAIN | {"learners": learners}, opponents={"pop1": "random"})
 
 
 def test_kinds_that_do_not_learn_keep_their_weights_over_minibatches_and_epochs() -> None:

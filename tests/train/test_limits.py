@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,9 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.core.settings import changed
 from interplay.train.run.checkpoint import list_checkpoints, read_checkpoint
-from interplay.train.settings import NetworkGroup, PpoGroup, TrainGroup, TrainSettings, WorldChoice
+from interplay.train.settings import TrainSettings
 from interplay.train.trainer import resume, train
+from tests.train.runs import log_of, short_run
 from tests.train.toy_worlds import make_corridor, make_two_kinds
 
 pytestmark = pytest.mark.slow
@@ -22,22 +22,8 @@ STEPS = 8 * 4 * 2  # agent-steps of one update
 
 
 def settings_of(**group: Any) -> TrainSettings:
-    return TrainSettings(
-        world=WorldChoice(id="corridor"),
-        num_worlds=4,
-        steps=STEPS * 10,
-        train=TrainGroup(**{"shards": 1, "checkpoint_seconds": 1000.0} | group),
-        ppo=PpoGroup(rollout=8, minibatch=64, epochs=1),
-        network=NetworkGroup(kind="mlp", hidden=(8,)),
-    )
-
-
-def log_of(run: Path) -> list[dict[str, Any]]:
-    return [
-        json.loads(line)
-        for line in (run / "metrics.jsonl").read_text().splitlines()
-        if '"ending"' not in line
-    ]
+    ppo = {"rollout": 8, "minibatch": 64, "epochs": 1}
+    return short_run("corridor", num_worlds=4, steps=STEPS * 10, train={"shards": 1} | group, ppo=ppo)
 
 
 def saved(run: Path) -> list[int]:

@@ -27,23 +27,19 @@ from interplay.train.settings import TrainSettings
 from interplay.train.shard import Shard, make_shard
 from interplay.train.trainer import load_policy, resume, train
 from interplay.train.update import Worker
+from tests.train.runs import arrays_of, short_run
 from tests.train.toy_worlds import Corridor, make_corridor
 
 pytestmark = pytest.mark.slow
 
 
 def settings_of(**own: Any) -> TrainSettings:
-    values: dict[str, Any] = {
-        "world": {"id": "corridor"},
-        "num_worlds": 8,
-        "steps": 10**9,
-        "train": {"shards": 2, "max_updates": 4, "checkpoint_seconds": 1000.0},
+    values = {
+        "train": {"max_updates": 4},
         "ppo": {"rollout": 32, "minibatch": 128, "epochs": 2, "sequence": 8, "target_kl": "off"},
-        "network": {"kind": "mlp", "hidden": [8], "memory": "gru", "memory_size": 6},
+        "network": {"memory": "gru", "memory_size": 6},
     }
-    for group, pairs in own.items():
-        values[group] = {**values.get(group, {}), **pairs} if isinstance(pairs, dict) else pairs
-    return build(TrainSettings, values, "test")
+    return short_run("corridor", values, **own)
 
 
 def learner_of(settings: TrainSettings) -> Learner:
@@ -263,7 +259,9 @@ def test_what_is_learnt_from_is_what_was_played() -> None:
     worker.estimate()
     minibatches, _ = worker._agree_sizes()
     batch = join_batches(worker.shards, "agent")
-    epoch = make_epoch(worker.shards, "agent", batch, worker._shuffle("agent", 0), minibatches)
+    epoch = make_epoch(
+        worker.shards, "agent", batch, [shard.shuffle("agent", 0, 0) for shard in worker.shards], minibatches
+    )
     seen = 0
     for minibatch in range(minibatches):
         terms = learner.terms(learner.gradient({"agent": epoch}, minibatch))[0]
@@ -274,11 +272,6 @@ def test_what_is_learnt_from_is_what_was_played() -> None:
 
 
 # -- runs ---------------------------------------------------------------------------------------------
-
-
-def arrays_of(run: Path) -> dict[str, bytes]:
-    arrays = read_checkpoint(latest_checkpoint(run) or "").arrays
-    return {f"{stem}/{name}": a.tobytes() for stem, group in arrays.items() for name, a in group.items()}
 
 
 @pytest.mark.parametrize("algorithm", ["ppo", "policy_gradient"])

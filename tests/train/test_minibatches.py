@@ -10,15 +10,13 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from interplay.core.settings import build
 from interplay.core.world import Kind, TimeStep
 from interplay.train.learner import Epoch
-from interplay.train.making import make_learner
 from interplay.train.minibatches import join_batches, make_epoch
-from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.settings import TrainSettings
 from interplay.train.update import Worker
 from tests.train.meadow import make_meadow
+from tests.train.runs import short_run, worker_of
 from tests.train.toy_worlds import Corridor, TwoKinds, make_corridor, make_two_kinds
 
 pytestmark = pytest.mark.slow
@@ -27,18 +25,11 @@ HEALS = 5  # rows that may be seen, in the crowded corridor
 
 
 def settings_of(**own: Any) -> TrainSettings:
-    values = {
-        "world": {"id": "toy"},
-        "num_worlds": 8,
-        "train": {"shards": 2},
-        "ppo": {"rollout": 32, "minibatch": 64},
-        "network": {"kind": "mlp", "hidden": [8]},
-    }
-    return build(TrainSettings, {**values, **own}, "test")
+    return short_run("toy", {"ppo": {"rollout": 32, "minibatch": 64}} | own)
 
 
 def played(settings: TrainSettings, make: Any) -> Worker:
-    worker = Worker(settings, make, make_learner(settings, make, begins=True), SingleProcess())
+    worker = worker_of(settings, make)
     worker.play()
     worker.estimate()
     return worker

@@ -14,8 +14,9 @@ from interplay.core.settings import changed
 from interplay.train.export import plain
 from interplay.train.networks.flat import MOST, merged
 from interplay.train.trainer import resume, train
+from tests.train.runs import arrays_of, log_of
 from tests.train.test_exporting import made
-from tests.train.test_trainer import arrays_of, log_of, settings_of
+from tests.train.test_trainer import settings_of
 from tests.train.toy_worlds import make_corridor
 
 pytestmark = pytest.mark.slow

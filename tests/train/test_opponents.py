@@ -11,7 +11,7 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
-from interplay.core.settings import build, changed
+from interplay.core.settings import changed
 from interplay.train.learner import Learner
 from interplay.train.populations import Populations
 from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
@@ -19,9 +19,9 @@ from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.selfplay.opponents import Guest, Opponents
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import Shard
-from interplay.train.trainer import load_policy, load_population, resume, train
+from interplay.train.trainer import load_policy, load_population, train
 from tests.train.meadow import Grazer, Meadow
-from tests.train.test_population_runs import arrays_of, log_of
+from tests.train.runs import arrays_of, go_on, log_of, short_run
 from tests.train.toy_worlds import Corridor
 
 pytestmark = pytest.mark.slow
@@ -32,26 +32,13 @@ GRAZER = "tests.train.meadow:Grazer"
 
 def settings_of(updates: int, workers: int = 1, **own: Any) -> TrainSettings:
     values = {
-        "world": {"id": ID},
-        "num_worlds": 8,
-        "steps": 10**9,
-        "train": {"shards": 2, "workers": workers, "max_updates": updates, "checkpoint_seconds": 1000.0},
+        "train": {"workers": workers, "max_updates": updates},
         "ppo": {"rollout": 16, "minibatch": 128, "epochs": 2, "learning_rate": 1e-2, "target_kl": "off"},
         "population": {"block": 32},
         "network": {"kind": "tiles", "width": 8, "activation": "none"},
         "opponents": {"pop1": GRAZER},
     }
-    return build(TrainSettings, {**values, **own}, "test")
-
-
-def go_on(run: Path, updates: int, workers: int = 1) -> Path:
-    """Resumes to so many updates."""
-    settings = run / "settings.toml"
-    lines = settings.read_text().splitlines()
-    at = next(i for i, line in enumerate(lines) if line.startswith("max_updates = "))
-    lines[at] = f"max_updates = {updates}"
-    settings.write_text("\n".join(lines) + "\n")
-    return resume(run, workers=workers)
+    return short_run(ID, {**values, **own})
 
 
 def last(run: Path) -> dict[str, dict[str, np.ndarray]]:

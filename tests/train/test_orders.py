@@ -7,32 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from interplay.core.settings import build
-from interplay.train.making import make_learner
-from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.settings import TrainSettings
-from interplay.train.update import Worker
+from tests.train.runs import short_run, worker_of
 from tests.train.toy_worlds import make_two_kinds
 
 ROWS = 60
 
 
 def settings_of(**own: Any) -> TrainSettings:
-    values = {
-        "world": {"id": "two"},
-        "num_worlds": 4,
-        "train": {"shards": 2},
-        "ppo": {"rollout": 8, "minibatch": 128},
-        "network": {"kind": "mlp", "hidden": [4]},
-    }
-    return build(TrainSettings, {**values, **own}, "test")
+    return short_run("two", {"num_worlds": 4, "ppo": {"rollout": 8, "minibatch": 128}} | own)
 
 
 def orders_of(**own: Any) -> Callable[[str, int, int, int], np.ndarray]:
     """A function that gives the order of (kind, shard, update, epoch): (ROWS,)."""
     settings = settings_of(**own)
-    learner = make_learner(settings, make_two_kinds, begins=True)
-    worker = Worker(settings, make_two_kinds, learner, SingleProcess())
+    worker = worker_of(settings, make_two_kinds)
 
     def order(kind: str, shard: int, update: int, epoch: int) -> np.ndarray:
         one = worker.shards[shard]

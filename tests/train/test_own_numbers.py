@@ -19,7 +19,7 @@ from interplay.train.run.side_sums import Balance
 from interplay.train.trainer import resume
 from tests.connect.telling_envs import PLAYED, Alone, Told
 from tests.train.plain_rollout import count_episodes
-from tests.train.test_trainer import arrays_of, log_of
+from tests.train.runs import arrays_of, log_of
 
 HERE = "tests.connect.telling_envs:"
 SMALL: dict[str, Any] = {"network": {"kind": "mlp", "hidden": [8]}, "seed": 1, "record": {"every": 0}}

@@ -19,9 +19,9 @@ from interplay.train.settings import PoolGroup, TrainSettings
 from interplay.train.shard import Shard
 from interplay.train.trainer import train
 from tests.train.meadow import Meadow
+from tests.train.runs import arrays_of, go_on, log_of
 from tests.train.test_alternation import settings_of as turns_of
-from tests.train.test_opponents import go_on, last
-from tests.train.test_population_runs import arrays_of, log_of
+from tests.train.test_opponents import last
 from tests.train.toy_worlds import Corridor
 
 pytestmark = pytest.mark.slow

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -18,15 +17,15 @@ from interplay.train.run.best import Best
 from interplay.train.run.checkpoint import latest_checkpoint, list_checkpoints, read_checkpoint
 from interplay.train.settings import (
     NetworkGroup,
-    PolicyGradientGroup,
     PopulationGroup,
     PpoGroup,
     TrainGroup,
     TrainSettings,
     WorldChoice,
 )
-from interplay.train.trainer import load_policy, resume, train
+from interplay.train.trainer import load_policy, train
 from tests.train.meadow import Meadow, make_meadow
+from tests.train.runs import arrays_of, go_on, log_of, short_run
 from tests.train.toy_worlds import make_corridor
 
 pytestmark = pytest.mark.slow
@@ -35,47 +34,18 @@ pytestmark = pytest.mark.slow
 def settings_of(
     updates: int, workers: int = 1, algorithm: str = "policy_gradient", **own: Any
 ) -> TrainSettings:
+    group: dict[str, Any] = {"rollout": 16, "horizon": 40, "learning_rate": 2e-2, "gamma": 0.9}
     if algorithm == "ppo":
-        ppo = {"rollout": 16, "minibatch": 256, "epochs": 2, "learning_rate": 1e-2, "target_kl": 0.05}
-        group: dict[str, Any] = {"ppo": PpoGroup(**ppo | own)}
-    else:
-        gradient = {"rollout": 16, "horizon": 40, "learning_rate": 2e-2, "gamma": 0.9}
-        group = {"policy_gradient": PolicyGradientGroup(**gradient | own)}
-    return TrainSettings(
-        world=WorldChoice(id="meadow"),
+        group = {"rollout": 16, "minibatch": 256, "epochs": 2, "learning_rate": 1e-2, "target_kl": 0.05}
+    return short_run(
+        "meadow",
+        {algorithm: group | own},
         num_worlds=16,
-        steps=10**9,
         algorithm=algorithm,
-        train=TrainGroup(
-            shards=4, workers=workers, max_updates=updates, checkpoint_seconds=1000.0, best_by="life"
-        ),
-        population=PopulationGroup(block=32),
-        network=NetworkGroup(kind="tiles", width=8, activation="none", probability_floor=0.001),
-        **group,
+        train={"shards": 4, "workers": workers, "max_updates": updates, "best_by": "life"},
+        population={"block": 32},
+        network={"kind": "tiles", "width": 8, "activation": "none", "probability_floor": 0.001},
     )
-
-
-def arrays_of(run: Path) -> dict[str, bytes]:
-    arrays = read_checkpoint(latest_checkpoint(run) or "").arrays
-    return {f"{stem}/{name}": a.tobytes() for stem, group in arrays.items() for name, a in group.items()}
-
-
-def log_of(run: Path) -> list[dict[str, Any]]:
-    return [
-        json.loads(line)
-        for line in (run / "metrics.jsonl").read_text().splitlines()
-        if '"ending"' not in line
-    ]
-
-
-def go_on(run: Path, updates: int, workers: int = 1) -> Path:
-    """Resumes to so many updates."""
-    settings = run / "settings.toml"
-    lines = settings.read_text().splitlines()
-    at = next(i for i, line in enumerate(lines) if line.startswith("max_updates = "))
-    lines[at] = f"max_updates = {updates}"
-    settings.write_text("\n".join(lines) + "\n")
-    return resume(run, workers=workers, make_world=make_meadow)
 
 
 def mean_life(policy: Policy) -> float:
@@ -108,7 +78,7 @@ def test_two_and_two_updates_are_four(four_updates: Path, tmp_path: Path, worker
     run = train(settings_of(2), tmp_path / "run", make_meadow)
     waiting = read_checkpoint(latest_checkpoint(run) or "").arrays["shard-0000"]["pending/agent/step"]
     assert len(waiting) > 20
-    go_on(run, 4, workers)
+    go_on(run, 4, workers, make_meadow)
     assert arrays_of(run) == arrays_of(four_updates)
     for mine, other in zip(log_of(run), log_of(four_updates), strict=True):
         for clock in ("time", "time_share", "agent_steps_per_s"):
@@ -120,7 +90,7 @@ def test_two_and_two_updates_are_four(four_updates: Path, tmp_path: Path, worker
 def test_other_algorithms_resume_exactly_too(tmp_path: Path, own: dict[str, str]) -> None:
     whole = train(settings_of(4, **own), tmp_path / "whole", make_meadow)
     run = train(settings_of(2, **own), tmp_path / "run", make_meadow)
-    assert arrays_of(go_on(run, 4)) == arrays_of(whole)
+    assert arrays_of(go_on(run, 4, make=make_meadow)) == arrays_of(whole)
 
 
 def test_every_population_learns_to_live_longer(trained: Path) -> None:
@@ -167,7 +137,7 @@ def test_the_best_does_not_depend_on_when_checkpoints_fall(tmp_path: Path) -> No
     few = train(changed(settings_of(11), {"train": rare}, "test"), tmp_path / "few", make_meadow)
     many = train(changed(settings_of(11), {"train": often}, "test"), tmp_path / "many", make_meadow)
     stopped = train(changed(settings_of(4), {"train": rare}, "test"), tmp_path / "stopped", make_meadow)
-    go_on(stopped, 11)
+    go_on(stopped, 11, make=make_meadow)
     steps = [line["agent_steps"] for line in log_of(few)]
     assert best_bits(few)[0] in steps[2::3]
     assert best_bits(few) == best_bits(many) == best_bits(stopped)
@@ -179,7 +149,7 @@ def test_the_copy_of_the_best_is_made_again_if_it_was_lost(tmp_path: Path) -> No
     run = train(settings, tmp_path / "run", make_meadow)
     kept = best_bits(run)
     shutil.rmtree(run / "checkpoints" / "best")
-    go_on(run, 2)
+    go_on(run, 2, make=make_meadow)
     assert best_bits(run) == kept
 
 
@@ -188,7 +158,7 @@ def test_a_run_shorter_than_a_window_keeps_its_end_until_one_is_full(tmp_path: P
         changed(settings_of(2), {"train": {"best_measurements": 3}}, "test"), tmp_path / "run", make_meadow
     )
     assert best_bits(run)[0] == log_of(run)[-1]["agent_steps"]
-    go_on(run, 4)
+    go_on(run, 4, make=make_meadow)
     assert best_bits(run)[0] == log_of(run)[2]["agent_steps"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,7 +12,7 @@ from interplay.core.errors import UserError
 from interplay.core.settings_text import toml_value
 from interplay.registry import list_worlds
 from interplay.train.settings.presets import PRESETS, Row
-from interplay.verbs.settings import build_settings, names_worlds
+from interplay.verbs.settings import build_settings, run_settings
 from tests.cli.command import refusal, typed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -83,7 +84,8 @@ def test_a_run_begins_with_what_its_preset_does_not_honour(capsys, monkeypatch, 
     monkeypatch.setattr(
         "interplay.train.trainer.train", lambda settings, out: trained.append(settings) or "x"
     )
-    monkeypatch.setattr("interplay.verbs.settings.fit_to_world", lambda settings, chosen: settings)
+    world = SimpleNamespace(agents=(), kinds=(), close=lambda: None)
+    monkeypatch.setattr("interplay.verbs.settings.open_world", lambda world_id, **options: world)
     code, _, errors = typed(capsys, "train", "--preset", "fanti2022", "seed=3")
     assert (code, trained[0].seed, trained[0].ppo.epochs) == (0, 3, 400)
     assert errors.splitlines() == [f"--preset fanti2022: {line}" for line in PRESETS["fanti2022"].departures]
@@ -131,7 +133,9 @@ def test_batches_for_a_card(world: str, expected: dict[str, object]) -> None:
     usual = {"train.shards": 2, "ppo.rollout": 64, "ppo.epochs": 2, "train.device": "cpu"}
     for key, value in (usual | expected).items():
         assert at(settings, key) == value, key
-    assert names_worlds(world, [], {}, "gpu")  # a short run keeps them
+    assert (
+        run_settings(world, [], {"steps": 10}, preset="gpu").num_worlds == expected["num_worlds"]
+    )  # a short run keeps them
 
 
 def test_a_world_that_has_more_agents_keeps_them_under_the_preset_for_a_card() -> None:

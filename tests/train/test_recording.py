@@ -22,7 +22,8 @@ from interplay.train.run import recording
 from interplay.train.run.recording import FIRST_SECONDS, SHARE, WATCHED, WindowRecorder, even, thin, windows
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import resume, train
-from tests.train.test_trainer import arrays_of, log_of, settings_of
+from tests.train.runs import arrays_of, log_of
+from tests.train.test_trainer import settings_of
 from tests.train.toy_worlds import Corridor, make_corridor
 
 COST = 0.001  # seconds of the clock below that a look takes

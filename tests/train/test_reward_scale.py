@@ -19,7 +19,8 @@ from interplay.train.reward_scale import LEAST, DiscountedReturns, ReturnDeviati
 from interplay.train.run.checkpoint import latest_checkpoint
 from interplay.train.samples import TrajectoryBuffer
 from interplay.train.trainer import resume, train
-from tests.train.test_trainer import arrays_of, log_of, settings_of
+from tests.train.runs import arrays_of, log_of
+from tests.train.test_trainer import settings_of
 from tests.train.toy_worlds import make_corridor
 
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from interplay.core.errors import UserError
-from interplay.core.settings import build
 from interplay.core.world import TimeStep
 from interplay.train.collector import IDLE_EVERY, Collector
 from interplay.train.learner import Learner
@@ -21,21 +20,15 @@ from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import Shard, make_shard
 from tests.train.plain_rollout import count_episodes
+from tests.train.runs import short_run
 from tests.train.toy_worlds import LENGTH, LIMIT, PLACE, Corridor, make_corridor
 
 WORLDS, STEPS, SEED = 6, 48, 1
 
 
 def settings_of(**ppo: Any) -> TrainSettings:
-    values = {
-        "world": {"id": "corridor"},
-        "seed": SEED,
-        "num_worlds": WORLDS,
-        "train": {"shards": 1},
-        "ppo": {"rollout": STEPS, **ppo},
-        "network": {"kind": "mlp", "hidden": [8]},
-    }
-    return build(TrainSettings, values, "test")
+    ppo = {"rollout": STEPS, **ppo}
+    return short_run("corridor", seed=SEED, num_worlds=WORLDS, train={"shards": 1}, ppo=ppo)
 
 
 @pytest.fixture(scope="module")

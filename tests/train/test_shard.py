@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from interplay.core.settings import build, changed
+from interplay.core.settings import changed
 from interplay.core.world import World
 from interplay.train.learner import Learner
 from interplay.train.minibatches import join_batches
@@ -17,18 +17,12 @@ from interplay.train.settings import TrainSettings
 from interplay.train.shard import Shard, make_shard
 from interplay.train.update import Worker
 from tests.train.meadow import Meadow, make_meadow
+from tests.train.runs import short_run
 from tests.train.toy_worlds import Corridor, TwoKinds, make_corridor, make_two_kinds
 
 
 def settings_of(**own: Any) -> TrainSettings:
-    values = {
-        "world": {"id": "corridor"},
-        "num_worlds": 8,
-        "train": {"shards": 2},
-        "ppo": {"rollout": 32, "minibatch": 64},
-        "network": {"kind": "mlp", "hidden": [8]},
-    }
-    return build(TrainSettings, {**values, **own}, "test")
+    return short_run("corridor", {"ppo": {"rollout": 32, "minibatch": 64}} | own)
 
 
 SETTINGS = settings_of()

@@ -19,18 +19,12 @@ from interplay.train.settings.short_runs import (
 )
 from interplay.train.trainer import train
 from interplay.train.update_loop import stopped_at_once
+from tests.train.runs import short_run
 from tests.train.toy_worlds import make_corridor
 
 
 def settings_of(**own: Any) -> TrainSettings:
-    values = {
-        "world": {"id": "corridor"},
-        "num_worlds": 8,
-        "train": {"shards": 2},
-        "ppo": {"rollout": 32, "minibatch": 64, "epochs": 2},
-        "network": {"kind": "mlp", "hidden": [8]},
-    }
-    return TrainSettings.model_validate(values | own)
+    return short_run("corridor", {"ppo": {"rollout": 32, "minibatch": 64, "epochs": 2}} | own)
 
 
 @given(st.integers(1, 10**7), st.sampled_from([1, 2, 4, 8]), st.integers(1, 40), st.integers(1, 9))

@@ -21,9 +21,9 @@ from interplay.train.settings.unread import check_read
 from interplay.train.shard import Shard
 from interplay.train.trainer import load_policy, train
 from tests.train.meadow import Meadow
+from tests.train.runs import arrays_of, go_on, short_run
 from tests.train.test_alternation import settings_of as two_populations
-from tests.train.test_opponents import go_on, last
-from tests.train.test_population_runs import arrays_of
+from tests.train.test_opponents import last
 from tests.train.toy_worlds import Corridor
 
 pytestmark = pytest.mark.slow
@@ -39,16 +39,12 @@ MIXED = [
 
 def settings_of(updates: int = 1, **own: Any) -> TrainSettings:
     values = {
-        "world": {"id": "tests.train.toy_worlds:Corridor"},
-        "num_worlds": 8,
-        "steps": 10**9,
-        "train": {"shards": 2, "max_updates": updates, "checkpoint_seconds": 1000.0},
+        "train": {"max_updates": updates},
         "ppo": {"rollout": 32, "minibatch": 128, "epochs": 2, "learning_rate": 1e-2, "target_kl": "off"},
-        "network": {"kind": "mlp", "hidden": [8]},
         "sides": {"by": "seat"},
         "opponents": {"any": MIXED},
     }
-    return build(TrainSettings, {**values, **own}, "test")
+    return short_run("tests.train.toy_worlds:Corridor", {**values, **own})
 
 
 def shard_of(settings: TrainSettings, worlds: int = 8) -> tuple[Learner, Shard]:

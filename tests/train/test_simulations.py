@@ -6,23 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from interplay.train.settings import NetworkGroup, PpoGroup, TrainGroup, TrainSettings, WorldChoice
+from interplay.train.settings import TrainSettings
 from interplay.train.trainer import resume, train
-from tests.train.test_trainer import arrays_of, log_of
+from tests.train.runs import arrays_of, log_of, short_run
 
 WORLDS, ROLLOUT = 8, 24  # a rollout is no multiple of an episode: runs stop in the middle of some
 
 
 def settings_of(world_id: str, updates: int) -> TrainSettings:
-    return TrainSettings(
-        world=WorldChoice(id=world_id),
+    return short_run(
+        world_id,
         num_worlds=WORLDS,
-        steps=10**9,
-        train=TrainGroup(
-            shards=2, workers=1, max_updates=updates, checkpoint_seconds=1000.0, keep_checkpoints=2
-        ),
-        ppo=PpoGroup(rollout=ROLLOUT, minibatch=64, epochs=2, reward_scale=0.02),
-        network=NetworkGroup(kind="mlp", hidden=(16,), input_scale=True),
+        train={"max_updates": updates, "keep_checkpoints": 2},
+        ppo={"rollout": ROLLOUT, "minibatch": 64, "epochs": 2, "reward_scale": 0.02},
+        network={"hidden": [16], "input_scale": True},
     )
 
 

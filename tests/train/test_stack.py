@@ -17,9 +17,9 @@ from interplay.train import networks
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import load_policy, resume, train
 from interplay.verbs.settings import build_settings
+from tests.train.runs import arrays_of
 from tests.train.test_memory import learner_of, played
 from tests.train.test_memory import settings_of as recurrent
-from tests.train.test_population_runs import arrays_of
 from tests.train.toy_worlds import LIMIT, Corridor, make_corridor
 
 pytestmark = pytest.mark.slow

@@ -79,7 +79,7 @@ def shards_of(run: dict[str, Any]) -> tuple[Learner, list[Shard]]:
 
 def rollout(learner: Learner, shard: Shard, update: int) -> dict[str, np.ndarray]:
     """What a rollout leaves, copied; the samples are forgotten."""
-    shard.set_learning(learner.learns)
+    shard.collector.set_learning(learner.learns)
     collect([shard.collector], learner.inference_parameters(), update)
     found = {name: array.copy() for name, array in state_of(shard.collector).items()}
     shard.estimate()

@@ -23,7 +23,7 @@ from interplay.train.run.checkpoint import latest_checkpoint, list_checkpoints, 
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import resume, train
 from tests.train import fake_run, test_trainer
-from tests.train.test_trainer import arrays_of, log_of
+from tests.train.runs import arrays_of, log_of
 from tests.train.toy_worlds import Corridor, make_corridor
 
 pytestmark = pytest.mark.slow

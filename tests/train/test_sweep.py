@@ -348,16 +348,16 @@ def test_progress_begins_at_the_checkpoints_and_never_goes_back(tmp_path):
         if checkpoint is not None:
             (tmp_path / name / "checkpoints" / f"{checkpoint:012d}").mkdir(parents=True)
             (tmp_path / name / "metrics.jsonl").write_text(f'{{"agent_steps": {logged}}}\n' * 3)
-    coordinator = _Coordinator(runs, tmp_path, kept, [])
     shown, stream = [], io.StringIO()
-    with coordinator.shown(stream):
+    coordinator = _Coordinator(runs, tmp_path, kept, [], stream)
+    with coordinator.progress:
         for a, c in ((None, None), (300, None), (400, 128), (500, 128), (1064, 256)):
             for name, steps in (("a", a), ("c", c)):
                 if steps is not None:  # the run has rewound its log, then goes on
                     count = 1 + len(shown)
                     (tmp_path / name / "metrics.jsonl").write_text(f'{{"agent_steps": {steps}}}\n' * count)
             coordinator._show(["a", "c"])
-            shown.append(coordinator._progress.done)
+            shown.append(coordinator.progress.done)
         assert shown == [1300, 1300, 1528, 1628, 2256]
     begins = stream.getvalue().splitlines()[0]
     assert begins.startswith("1,300 / 3,000 agent-steps (43 %), runs 3, done 1, running 2, ")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,9 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
-from interplay.train.settings import NetworkGroup, PpoGroup, TrainGroup, TrainSettings, WorldChoice
+from interplay.train.settings import TrainSettings
 from interplay.train.trainer import load_policy, resume, train
+from tests.train.runs import arrays_of, log_of, short_run
 from tests.train.toy_worlds import Corridor, make_corridor, make_two_kinds
 
 pytestmark = pytest.mark.slow
@@ -21,37 +21,9 @@ SLOT_STEPS = 32 * 16 * 2  # of one update; those who arrived take no more action
 
 
 def settings_of(updates: int, workers: int = 1, **ppo: Any) -> TrainSettings:
-    return TrainSettings(
-        world=WorldChoice(id="corridor"),
-        num_worlds=16,
-        steps=10**9,
-        train=TrainGroup(
-            shards=4,
-            workers=workers,
-            max_updates=updates,
-            checkpoint_seconds=1000.0,
-            keep_checkpoints=2,
-        ),
-        ppo=PpoGroup(
-            **{"rollout": 32, "minibatch": 128, "epochs": 4, "learning_rate": 3e-3, "target_kl": 0.05} | ppo
-        ),
-        network=NetworkGroup(kind="mlp", hidden=(16, 16)),
-    )
-
-
-def arrays_of(run: Path) -> dict[str, bytes]:
-    path = latest_checkpoint(run)
-    assert path is not None
-    arrays = read_checkpoint(path).arrays
-    return {f"{stem}/{name}": a.tobytes() for stem, group in arrays.items() for name, a in group.items()}
-
-
-def log_of(run: Path) -> list[dict[str, Any]]:
-    return [
-        json.loads(line)
-        for line in (run / "metrics.jsonl").read_text().splitlines()
-        if '"ending"' not in line
-    ]
+    group = {"rollout": 32, "minibatch": 128, "epochs": 4, "learning_rate": 3e-3, "target_kl": 0.05} | ppo
+    limits = {"shards": 4, "workers": workers, "max_updates": updates, "keep_checkpoints": 2}
+    return short_run("corridor", num_worlds=16, train=limits, ppo=group, network={"hidden": [16, 16]})
 
 
 @pytest.fixture(scope="module")

@@ -9,17 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from interplay.core.settings import build, merge
 from interplay.train.advantage import generalised_advantage
 from interplay.train.algorithms import Segments, make_algorithm
-from interplay.train.making import make_learner
 from interplay.train.minibatches import join_batches, make_epoch
-from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import resume, train
-from interplay.train.update import Worker
 from tests.train.meadow import make_meadow
-from tests.train.test_population_runs import arrays_of, log_of
+from tests.train.runs import arrays_of, log_of, short_run, worker_of
 from tests.train.toy_worlds import make_corridor, make_two_kinds
 
 STEPS, SLOTS = 40, 6
@@ -27,14 +23,12 @@ STEPS, SLOTS = 40, 6
 
 def settings_of(algorithm: str = "vtrace", **own: Any) -> TrainSettings:
     values = {
-        "world": {"id": "corridor"},
         "num_worlds": 32,
-        "steps": 10**9,
         "algorithm": algorithm,
-        "train": {"shards": 2, "max_updates": 4, "checkpoint_seconds": 1000.0},
-        "network": {"kind": "mlp", "hidden": [16]},
+        "train": {"max_updates": 4},
+        "network": {"hidden": [16]},
     }
-    return build(TrainSettings, merge(values, own), "test")
+    return short_run("corridor", values, **own)
 
 
 def segments(rng: np.random.Generator, idle: float = 0.0, moved: float = 0.0) -> Segments:
@@ -102,12 +96,6 @@ def test_where_nothing_has_moved_targets_are_those_of_generalised_advantages(
         np.testing.assert_allclose(advantage, known.advantage, atol=1e-4)
 
 
-def worker_of(make: Any, **own: Any) -> Worker:
-    settings = settings_of(**own)
-    learner = make_learner(settings, make, begins=True, say=str)
-    return Worker(settings, make, learner, SingleProcess())
-
-
 TEAM = {"by": "name", "groups": {"all": ["*"]}}
 RUNS: dict[str, Any] = {
     "alone": (make_corridor, {}),
@@ -121,7 +109,7 @@ RUNS: dict[str, Any] = {
 @pytest.mark.parametrize(("make", "own"), RUNS.values(), ids=RUNS)
 def test_predictions_before_learning_are_those_stored_in_the_rollout(make: Any, own: dict[str, Any]) -> None:
     """Before anything is learnt, of every row, whatever minibatch it is in."""
-    worker = worker_of(make, **own)
+    worker = worker_of(settings_of(**own), make)
     worker.learner.set_rates(0.0)
     for _ in range(2):
         worker.play()
@@ -133,7 +121,7 @@ def test_predictions_before_learning_are_those_stored_in_the_rollout(make: Any, 
                 worker.shards,
                 name,
                 join_batches(worker.shards, name, most[name]),
-                worker._shuffle(name, 1),
+                [shard.shuffle(name, worker.updates, 1) for shard in worker.shards],
                 minibatches,
             )
             for name in names
@@ -154,7 +142,7 @@ def test_predictions_before_learning_are_those_stored_in_the_rollout(make: Any, 
 def test_a_second_epoch_learns_from_other_targets(monkeypatch: pytest.MonkeyPatch) -> None:
     """They equal `estimate` of the values and ratios that the network gives when it is called directly."""
     own = {"vtrace": {"epochs": 2, "learning_rate": 1e-2, "minibatch": 256}, "network": {"hidden": [8]}}
-    worker = worker_of(make_corridor, **own)
+    worker = worker_of(settings_of(**own), make_corridor)
     seen: list[list[np.ndarray]] = []
     run_epoch = worker.learner.run_epoch
 

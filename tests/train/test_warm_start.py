@@ -17,24 +17,18 @@ from interplay.core.settings import changed
 from interplay.core.world import Kind
 from interplay.train.run.checkpoint import list_checkpoints, read_checkpoint
 from interplay.train.run.warm_start import describe_spaces
-from interplay.train.settings import NetworkGroup, PpoGroup, TrainGroup, TrainSettings, WorldChoice
+from interplay.train.settings import TrainSettings
 from interplay.train.trainer import resume, train
+from tests.train.runs import short_run
 from tests.train.toy_worlds import Corridor, TwoKinds, make_corridor, make_two_kinds
 
 pytestmark = pytest.mark.slow
 
 
 def settings_of(updates: int, seed: int = 0, **group: Any) -> TrainSettings:
-    return TrainSettings(
-        seed=seed,
-        world=WorldChoice(id="corridor"),
-        num_worlds=4,
-        train=TrainGroup(
-            **{"shards": 2, "checkpoint_updates": 1, "keep_checkpoints": 9, "max_updates": updates} | group
-        ),
-        ppo=PpoGroup(rollout=8, minibatch=32, epochs=2, learning_rate=3e-3),
-        network=NetworkGroup(kind="mlp", hidden=(8,)),
-    )
+    limits = {"checkpoint_updates": 1, "keep_checkpoints": 9, "max_updates": updates} | group
+    ppo = {"rollout": 8, "minibatch": 32, "epochs": 2, "learning_rate": 3e-3}
+    return short_run("corridor", seed=seed, num_worlds=4, steps=10_000_000, train=limits, ppo=ppo)
 
 
 def arrays_of(checkpoint: Path) -> dict[str, bytes]:

@@ -123,7 +123,7 @@ def write_rows(writers: Writers, count: int) -> None:
 # -- CSV --------------------------------------------------------------------------------------------------------
 
 
-def logged(run: RunFolder[TrainSettings], steps: range, **more: float) -> None:
+def logged(run: RunFolder, steps: range, **more: float) -> None:
     for step in steps:
         run.log(step, {"x": float(step), **more})
 

@@ -15,6 +15,13 @@ from interplay.core.world import ArrayWorld, Kind, TimeStep
 SIZE = 10.0
 
 
+def pixels(path: Any) -> np.ndarray:
+    """The picture in a PNG file, (height, width, 3) uint8."""
+    import pygame
+
+    return pygame.surfarray.array3d(pygame.image.load(str(path))).swapaxes(0, 1)
+
+
 class WalkState(NamedTuple):
     """Two walkers; axes W worlds, A agents."""
 

@@ -16,6 +16,7 @@ from interplay.view.comparison_picture import plot_comparison
 from interplay.view.run_table import find_runs, read_rows, table, to_csv
 from interplay.view.seed_means import curve_band, on_windows
 from tests.cli.command import typed
+from tests.view.runs import read_log, write_log, write_run
 
 LINES = 40
 
@@ -24,20 +25,15 @@ def make_run(
     folder: Path, seed: int, clip: float = 0.2, level: float = 100.0, lines: int = LINES, more: str = ""
 ) -> Path:
     """A run with a metric that climbs to `level` + seed and stays there for the last tenth."""
-    folder.mkdir(parents=True)
-    (folder / "settings.toml").write_text(
-        f'seed = {seed}\nsteps = 40000\n{more}[world]\nid = "dilemma/fixed"\n[ppo]\nclip = {clip}\n'
-    )
-    found = [
+    rows = (
         {
             "agent_steps": 1000 * (i + 1),
             "slot_steps": 2000 * (i + 1),
             "episode_return": min(i / 30, 1.0) * level + seed,
         }
         for i in range(lines)
-    ]
-    (folder / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in found))
-    return folder
+    )
+    return write_run(folder, rows, seed, clip, f"steps = 40000\n{more}")
 
 
 @pytest.fixture
@@ -73,8 +69,7 @@ def test_seeds_that_were_logged_at_other_steps_have_a_mean_without_jags(tmp_path
     """Straight lines 3 x + seed, of which the mean is one again; windows are 1,000 agent-steps wide."""
     for seed, steps in ((0, range(700, 100_001, 700)), (1, range(5_300, 100_001, 5_300)), (2, [800, 99_000])):
         run = make_run(tmp_path / str(seed), seed)
-        log = [{"agent_steps": at, "episode_return": 3 * at + seed} for at in (*steps, 100_000)]
-        (run / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in log))
+        write_log(run, [{"agent_steps": at, "episode_return": 3 * at + seed} for at in (*steps, 100_000)])
     found = compare([tmp_path])
     middle, low, high = curve_band(found.groups[0].curves)
     there = np.isfinite(middle)
@@ -95,16 +90,11 @@ def test_the_mean_over_a_window():
 
 def by_hand(run: Path, metric: str, cases: str | None = None) -> float:
     """The last value by a second road: the lines of metrics.jsonl that have the metric, a tenth of them, at least five."""
-    lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    lines = read_log(run)
     have = [line for line in lines if isinstance(line.get(metric), float)]
     have = have[-max(5, int(np.ceil(len(have) / 10))) :]
     weights = [line[cases] if cases else 1 for line in have]
     return float(np.average([line[metric] for line in have], weights=weights))
-
-
-def write_log(run: Path, lines: list[dict[str, object]]) -> Path:
-    (run / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return run
 
 
 def test_runs_that_overshoot_by_an_update_are_equally_long(tmp_path):
@@ -391,11 +381,10 @@ def test_intervals_have_as_many_digits_as_they_are_wide():
 
 def test_last_and_best_of_a_run(tmp_path):
     run = make_run(tmp_path / "a", 0)
-    lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    lines = read_log(run)
     for line in lines[20:24]:
         line["episode_return"] = 500.0  # four of the five measurements from the 21st on
-    (run / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    (row,) = table(read_rows([run], print))
+    (row,) = table(read_rows([write_log(run, lines)], print))
     assert (row["episode_return last"], row["episode_return best"]) == (
         100.0,
         pytest.approx((4 * 500 + 80) / 5),

@@ -13,7 +13,7 @@ from interplay.core.scene import Canvas, Scene
 from interplay.view.crop import Crop
 from interplay.view.picture import render
 from interplay.view.video import record
-from tests.view.scenes import SIZE, TextWorld, WalkWorld
+from tests.view.scenes import SIZE, TextWorld, WalkWorld, pixels
 from tests.view.test_picture import PAGE, RED, painted
 
 
@@ -47,16 +47,12 @@ def test_a_place_and_the_middle():
     ("focus", "zoom", "words"),
     [
         (2, None, "focus = 2"),
-        (-1, None, "focus = -1; name an agent by its number"),
-        (
-            (101, 3),
-            None,
-            "focus = 101,3 lies outside of the world; choose x from 0 to 100 and y from 0 to 80",
-        ),
-        ((float("nan"), 3), None, "focus = (nan, 3); name an agent by its number"),
-        ((1, 2, 3), None, "focus = (1, 2, 3); name an agent by its number"),
-        (None, 0, "zoom = 0; pass how many tiles"),
-        (None, float("inf"), "zoom = inf; pass how many tiles"),
+        (-1, None, "focus = -1"),
+        ((101, 3), None, "focus = 101,3"),
+        ((float("nan"), 3), None, "focus = (nan, 3)"),
+        ((1, 2, 3), None, "focus = (1, 2, 3)"),
+        (None, 0, "zoom = 0"),
+        (None, float("inf"), "zoom = inf"),
     ],
 )
 def test_what_is_not_there_is_said_in_a_line(focus, zoom, words):
@@ -113,9 +109,7 @@ def test_an_agent_that_was_never_there_is_told_and_the_middle_is_shown(
     _, said = capsys.readouterr()
     assert (said.count("\n"), said.startswith("focus = 1: ")) == (told, told)
     if name.endswith(".png"):
-        pygame = pytest.importorskip("pygame")
-        picture = pygame.surfarray.array3d(pygame.image.load(written)).swapaxes(0, 1)
-        assert (painted(picture, (0, 200, 0)) > 99) != told
+        assert (painted(pixels(written), (0, 200, 0)) > 99) != told
     record(LateWorld(born, gone), RandomPolicy(), tmp_path / name, focus=(5, 5))
     assert capsys.readouterr().err == ""
 

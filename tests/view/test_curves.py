@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
@@ -20,15 +19,11 @@ from interplay.view.curves import (
     thousands,
 )
 from interplay.view.run_log import read_run
+from tests.view.figures import held
+from tests.view.runs import read_log, write_log, write_run
 
 
-def make_run(
-    folder: Path, seed: int = 0, world: str = "survival/1v1-heals-low", rate: float = 3e-4, lines: int = 40
-):
-    folder.mkdir()
-    (folder / "settings.toml").write_text(
-        f'seed = {seed}\n[world]\nid = "{world}"\n[ppo]\nlearning_rate = {rate}\n'
-    )
+def make_run(folder: Path, seed: int = 0, world: str = "survival/1v1-heals-low", lines: int = 40) -> Path:
     rng = np.random.default_rng(seed)
     rows = [
         {
@@ -39,8 +34,7 @@ def make_run(
         }
         for i in range(lines)
     ]
-    (folder / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return folder
+    return write_run(folder, rows, seed, world=world)
 
 
 def test_a_run_is_read_with_gaps_lists_and_without_a_torn_end(tmp_path):
@@ -68,22 +62,20 @@ def test_a_run_is_read_with_gaps_lists_and_without_a_torn_end(tmp_path):
     ],
 )
 def test_a_run_that_ends_early_says_so(tmp_path, monkeypatch, asked, also, told):
-    run, figures = make_run(tmp_path / "a"), []
+    run, figures = make_run(tmp_path / "a"), held(monkeypatch, curves)
     settings = run / "settings.toml"
     settings.write_text(asked + settings.read_text() + also)
-    monkeypatch.setattr(curves, "save_figure", lambda figure, target: figures.append(figure) or target)
     plot_runs([run], tmp_path / "c.png")
     assert figures[0].get_supxlabel().split() == told.split()
 
 
 @pytest.mark.parametrize(("last", "told"), [(100_000, curves.UNFINISHED), (160_000, "")])
 def test_a_curve_that_ends_before_its_run_is_explained(tmp_path, monkeypatch, last, told):
-    run, figures = make_run(tmp_path / "a"), []
-    rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    run, figures = make_run(tmp_path / "a"), held(monkeypatch, curves)
+    rows = read_log(run)
     for number, row in enumerate(rows, 1):
         row |= {"episodes_began": last * number / len(rows), "of_episodes": ["episode_length"]}
-    (run / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    monkeypatch.setattr(curves, "save_figure", lambda figure, target: figures.append(figure) or target)
+    write_log(run, rows)
     plot_runs([run], tmp_path / "c.png", ["episode_length"])
     assert figures[0].get_supxlabel().split() == told.split()
 
@@ -116,17 +108,6 @@ def test_beside_a_published_curve_every_slot_is_counted(tmp_path):
     (folder / "metrics.jsonl").write_text('{"agent_steps": 1, "slot_steps": 4}\n{"agent_steps": 2}\n')
     with pytest.raises(UserError, match="lines without slot_steps"):
         choose_axis([read_run(folder)], published(world))
-
-
-def test_a_picture_of_several_runs(tmp_path):
-    runs = [make_run(tmp_path / name, seed) for seed, name in enumerate("abc")]
-    out = plot_runs(runs, tmp_path / "curves.png")
-    assert out.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
-    again = plot_runs(runs, tmp_path / "again.png")
-    assert out.read_bytes() == again.read_bytes()
-    line = Reference("bar", "kills", level=1.0, windows=((0.0, 5000.0, 2.0), (1e9, 2e9, 3.0)))
-    plot_runs(runs[:1], out, columns=["kills", "episode_length"], references=[line], title="one run")
-    assert out.read_bytes() != again.read_bytes()
 
 
 def test_what_was_published_is_there_for_the_eight_variants():
@@ -226,7 +207,6 @@ def test_a_log_whose_lines_name_ever_new_columns_is_refused(tmp_path, monkeypatc
 
 def make_teams(folder: Path, world: str = "survival/2v2-all-low", kills: int = 2) -> Path:
     """A run with different agents: return i of agent i, kills 10 i of team or agent i."""
-    make_run(folder, world=world)
     rows = [
         {
             "agent_steps": 100 * i,
@@ -237,8 +217,7 @@ def make_teams(folder: Path, world: str = "survival/2v2-all-low", kills: int = 2
         }
         for i in range(1, 9)
     ]
-    (folder / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return folder
+    return write_run(folder, rows, world=world)
 
 
 def test_agents_and_teams_have_curves_of_their_own(tmp_path):
@@ -258,19 +237,17 @@ def test_agents_and_teams_have_curves_of_their_own(tmp_path):
 
 def test_what_cannot_be_split_is_told(tmp_path):
     log = read_run(make_teams(tmp_path / "a"))
-    with pytest.raises(UserError, match="kills has 2 numbers, of 4 agents in 2 teams; draw it by team"):
-        split([log], ["kills"], "agent")
-    with pytest.raises(UserError, match="life has no number per agent; these have: episode_return, kills"):
-        split([log], ["life"], "agent")
-    alone = read_run(make_teams(tmp_path / "b", "survival/1v1-all-low".replace("all-low", "heals-low")))
-    with pytest.raises(UserError, match="has 2 numbers, of 2 agents without teams; draw it by agent"):
-        split([alone], ["kills"], "team")
-    with pytest.raises(UserError, match="of one world of the registry"):
-        split([log, alone], ["kills"], "team")
-    with pytest.raises(UserError, match="agents are those of one world; draw"):
-        split([log, alone], ["kills"], "agent")
-    with pytest.raises(UserError, match="no such parts"):
-        split([log], ["kills"], "side")
+    alone = read_run(make_teams(tmp_path / "b", "survival/1v1-heals-low"))
+    for logs, name, by, key in (
+        ([log], "kills", "agent", "draw it by team"),
+        ([log], "life", "agent", "life"),
+        ([alone], "kills", "team", "draw it by agent"),
+        ([log, alone], "kills", "team", "teams"),
+        ([log, alone], "kills", "agent", "agents"),
+        ([log], "kills", "side", "side"),
+    ):
+        with pytest.raises(UserError, match=key):
+            split(logs, [name], by)
 
 
 @pytest.mark.parametrize("world", ["given/CartPole-v1", "my.module:World", ""])

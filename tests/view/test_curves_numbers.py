@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from interplay.view.curves import Reference, plot_runs
 from interplay.view.palette import POPULATIONS
 from interplay.view.run_log import read_run
 from tests.view.figures import held, lines, titled
+from tests.view.runs import read_log, write_log, write_run
 
 pytest.importorskip("matplotlib", reason="learning curves need the extra plot")
 
@@ -23,11 +23,8 @@ STEPS = np.arange(1, 121) * 1000.0
 
 def logged(folder: Path, values: Any, seed: int = 0, world: str = "somewhere") -> Path:
     """A run that logged these values, 1,000 agent-steps apart."""
-    folder.mkdir()
-    (folder / "settings.toml").write_text(f'seed = {seed}\n[world]\nid = "{world}"\n')
     rows = [{"agent_steps": step, "life": value} for step, value in zip(STEPS, values, strict=True)]
-    (folder / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return folder
+    return write_run(folder, rows, seed, world=world)
 
 
 def panel(monkeypatch: Any, runs: list[Path], **asked: Any) -> Any:
@@ -59,14 +56,14 @@ def test_a_run_is_shown_raw_and_by_the_means_of_its_windows(monkeypatch, tmp_pat
 def test_means_over_episodes_stand_where_these_began(monkeypatch, tmp_path):
     """Logged at 1,000 .. 120,000; episodes of the 2nd and 3rd line began in the other order, the 4th has none."""
     run = logged(tmp_path / "a", np.arange(120.0))
-    lines_of = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    lines_of = read_log(run)
     for at, began in ((1, 700.0), (2, 300.0), (119, 60_500.0)):
         lines_of[at] |= {"episodes_began": began, "of_episodes": ["life"]}
     for line in lines_of:
         line |= {"slot_steps": 2 * line["agent_steps"], "kl": 1.0}
         if "episodes_began" not in line:
             del line["life"]
-    (run / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines_of))
+    write_log(run, lines_of)
     raw, curve = lines(panel(monkeypatch, [run]))
     np.testing.assert_array_equal(raw, [[300.0, 700.0, 60_500.0], [2.0, 1.0, 119.0]])
     np.testing.assert_array_equal(curve[0], np.arange(1000, 60_500, 2000))
@@ -111,7 +108,7 @@ def test_a_line_of_few_episodes_is_no_peak(monkeypatch, tmp_path):
         }
         for at, step in enumerate(STEPS)
     ]
-    (run / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_log(run, rows)
     _, curve = lines(panel(monkeypatch, [run]))
     np.testing.assert_allclose(
         curve[1][2:-2], (99 * 10 + 60) / 100
@@ -188,8 +185,7 @@ def test_curves_of_different_worlds_say_so(monkeypatch, tmp_path):
 def test_numbers_and_lists_of_them_are_columns_and_nothing_else_is(tmp_path, value, read):
     """A switch is no number, and a list with a gap has no mean."""
     rows = [{"agent_steps": 1, "x": value}, {"agent_steps": 2}]
-    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    log = read_run(tmp_path)
+    log = read_run(write_log(tmp_path, rows))
     assert ("x" in log.columns) == (read is not None)
     np.testing.assert_array_equal(log.column("x"), [np.nan if read is None else read, np.nan])
 

@@ -39,33 +39,20 @@ def test_a_whole_write_replaces_the_old_file(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize(
-    ("name", "message"), [("a.jpg", "end the name in .png"), ("a", "end the name"), ("no/a.png", "no folder")]
-)
-def test_wrong_names_are_told(tmp_path, name, message):
-    with pytest.raises(UserError, match=message):
+@pytest.mark.parametrize("name", ["a.jpg", "a", "no/a.png", "folder.png"])
+def test_wrong_names_are_refused(tmp_path, name):
+    (tmp_path / "folder.png").mkdir()
+    with pytest.raises(UserError, match=name):
         check_output(tmp_path / name, (".png",))
 
 
-def test_a_folder_in_the_way_is_told(tmp_path):
-    (tmp_path / "a.png").mkdir()
-    with pytest.raises(UserError, match="cannot be written"):
-        check_output(tmp_path / "a.png", (".png",))
-
-
-@pytest.mark.parametrize(("module", "extra"), [("av", "video"), ("matplotlib.figure", "plot")])
+@pytest.mark.parametrize(
+    ("module", "extra"), [("av", "video"), ("matplotlib.figure", "plot"), ("pygame", "render")]
+)
 def test_missing_extras_say_what_to_install(monkeypatch, module, extra):
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(UserError, match=rf"interplay\[{extra}\]"):
-        load(module, extra, "videos")
-
-
-def test_missing_pygame_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pygame", None)
-    with pytest.raises(
-        UserError, match=r'pictures need pygame; install it with pip install "interplay\[render\]"'
-    ):
-        load_pygame()
+        load_pygame() if module == "pygame" else load(module, extra, "videos")
 
 
 @pytest.mark.skipif(

@@ -24,13 +24,12 @@ def test_agents_differ_from_every_ground_and_grounds_from_each_other(sight):
 def test_overlays_are_told_from_each_other_and_from_a_pale_grey_ground(sight):
     # White over greys, as the page lays it: between lava's and white.
     greys = ("#a0a0a0", "#c8c8c8", "#f0f0f0")
-    ends = (palette.BELOW, palette.ABOVE)
+    ends = (palette.MARKS["below"], palette.MARKS["above"])
+    cividis = palette.MARKS["cividis"]
     assert distance(*ends, sight) > 40
-    for end, grey in [
-        (end, grey) for end in (*ends, palette.CIVIDIS[0], palette.CIVIDIS[-1]) for grey in greys
-    ]:
+    for end, grey in [(end, grey) for end in (*ends, cividis[0], cividis[-1]) for grey in greys]:
         assert distance(end, grey, sight) > 15, (end, grey)
-    light = [lab(colour, sight)[0] for colour in palette.CIVIDIS]
+    light = [lab(colour, sight)[0] for colour in cividis]
     assert min(b - a for a, b in pairwise(light)) > 5  # it grows lighter step by step for everybody
 
 

@@ -13,8 +13,7 @@ from interplay.view import palette
 from interplay.view.legend import entries
 from interplay.view.pen import text_width
 from interplay.view.picture import fitting_size, render, render_world, save_png
-from interplay.view.tables import shown
-from tests.view.scenes import TextWorld, WalkWorld
+from tests.view.scenes import TextWorld, WalkWorld, pixels
 
 PAGE = palette.rgb(palette.PAGE)
 RED = (200, 0, 0)
@@ -272,24 +271,10 @@ def test_worlds_of_the_batch_are_named_by_number():
 
 
 def test_png_holds_the_very_pixels(tmp_path):
-    import pygame
-
     picture = np.random.default_rng(0).integers(0, 256, (40, 60, 3), dtype=np.uint8)
     path = save_png(picture, tmp_path / "a.png")
-    back = pygame.surfarray.array3d(pygame.image.load(str(path))).swapaxes(0, 1)
-    np.testing.assert_array_equal(back, picture)
+    np.testing.assert_array_equal(pixels(path), picture)
     assert [p.name for p in tmp_path.iterdir()] == ["a.png"]
-
-
-def test_cells_as_text():
-    assert [shown(cell) for cell in (True, False, None, 3, 1 / 3, "a")] == [
-        "yes",
-        "no",
-        "-",
-        "3",
-        "0.3333",
-        "a",
-    ]
 
 
 def test_letters_survive_an_environment_that_ends_pygame():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -12,16 +11,12 @@ from interplay.view.comparison import compare
 from interplay.view.curves import plot_runs
 from interplay.view.run_groups import group_runs, label_groups
 from interplay.view.run_table import read_row
+from tests.view.runs import write_run
 
 
 def make_run(folder: Path, seed: int, clip: float = 0.2, more: str = "") -> Path:
-    folder.mkdir(parents=True)
-    (folder / "settings.toml").write_text(
-        f'seed = {seed}\n{more}[world]\nid = "dilemma/fixed"\n[ppo]\nclip = {clip}\n'
-    )
     rows = [{"agent_steps": 100 * i, "life": seed + i} for i in range(1, 9)]
-    (folder / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return folder
+    return write_run(folder, rows, seed, clip, more)
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from interplay.core.errors import UserError
 from interplay.evaluate.tournaments.matches import Match
 from interplay.evaluate.tournaments.merge_results import LifeCell, MergeResults
 from interplay.evaluate.tournaments.ratings.standings import rate_players
@@ -95,8 +94,6 @@ def test_pictures_are_written_whole(tmp_path):
     assert out.read_bytes().startswith(b"\x89PNG")
     assert plot_results(made_up(LONG), tmp_path / "b.png").stat().st_size > 10_000
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.png", "b.png"]
-    with pytest.raises(UserError, match="no folder"):
-        plot_results(made_up(names), tmp_path / "none" / "a.png")
 
 
 def test_unplayed_pairs_are_empty():

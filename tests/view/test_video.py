@@ -17,10 +17,10 @@ from interplay.core.scene import Canvas, Scene, scene_of
 from interplay.view import encode
 from interplay.view.crop import Crop
 from interplay.view.encode import Sink, choose_colours, nearest_colours, write_video
+from interplay.view.legend import strip_of
 from interplay.view.picture import fitting_size, render, save_png
-from interplay.view.players_strip import strip_of
 from interplay.view.video import HOLD, Look, draw_replay, held, middle, play, record, shown_at
-from tests.view.scenes import WalkWorld
+from tests.view.scenes import WalkWorld, pixels
 
 LENGTH = 12
 av = pytest.importorskip("av")
@@ -293,7 +293,7 @@ def test_the_players_stand_below_the_picture(tmp_path, size):
     live = record(WalkWorld(length=4), RandomPolicy(), tmp_path / "a.png", size=size, **own)
     drawn, _ = draw_replay(tmp_path / "a.replay", tmp_path / "b.png", size=size)
     assert live.read_bytes() == drawn.read_bytes()
-    picture = decoded_png(live)
+    picture = pixels(live)
     scenes = [scene for scene, _, _ in play(WalkWorld(length=4), RandomPolicy(), seed=2)]
     width, height = (200, 200) if size else fitting_size(scenes[2], True)
     strip = strip_of("all: random", width, height)
@@ -302,9 +302,3 @@ def test_the_players_stand_below_the_picture(tmp_path, size):
     assert (picture[-len(strip) :] == strip).all()
     above = picture[: -len(strip)]
     assert (above == render(scenes[2], (width, len(above)), legend=True)).all()
-
-
-def decoded_png(path):
-    import pygame
-
-    return pygame.surfarray.array3d(pygame.image.load(str(path))).swapaxes(0, 1)

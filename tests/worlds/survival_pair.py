@@ -85,11 +85,10 @@ class CompiledMotion:
 def twin_settings(given: Any) -> Settings:
     """The twin's numbers for a `SurvivalSettings`."""
     fields = given.model_dump()
-    quirks = given.quirks._asdict()
     rewards = Rewards(*(fields[f"reward_{name}"] for name in ("alive", "dead", "kill", "death")))
     fields["melee_cooldown"] = 0 if fields["melee"] == "continuous" else fields["melee_cooldown"]
     fields |= {name: fields[name] != "off" for name in ("zone", "melee", "inventory", "cameras")}
-    named = {RENAMED.get(name, name): value for name, value in (fields | quirks).items()}
+    named = {RENAMED.get(name, name): value for name, value in (fields | given.quirks).items()}
     known = {name: value for name, value in named.items() if name in Settings.__dataclass_fields__}
     return Settings(**(known | {"rewards": rewards}))
 

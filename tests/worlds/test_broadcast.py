@@ -8,14 +8,11 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.core.errors import UserError
 from interplay.evaluate import play
 from interplay.gridworld.actors import ActorBaseComponent
 from interplay.gridworld.agents import GridWorldAgent
 from interplay.gridworld.smart import SmartGridWorldSimulation
 from interplay.registry import make_policy
-from interplay.sim.adapt import SimulationWorld
-from interplay.sim.managers import AllStepManager, TurnBasedManager
 from interplay.worlds import (
     AverageMessageDone,
     BlockingAgent,
@@ -25,9 +22,6 @@ from interplay.worlds import (
     BroadcastObserver,
     BroadcastSim,
 )
-from interplay.worlds.broadcast.config import BroadcastSettings
-from interplay.worlds.broadcast.world import manager
-from tests.worlds.lockstep import march_together
 
 pytestmark = pytest.mark.slow
 
@@ -68,24 +62,6 @@ def messages(sim):
     return {name: round(agent.message, 9) for name, agent in sim.agents.items() if name != "wall"}
 
 
-@pytest.mark.parametrize("order", [AllStepManager, TurnBasedManager])
-def test_every_manager_plays_an_episode(order):
-    """F3: get_info takes an id and done an agent; F4: observations lie in their spaces; C5: every step."""
-    sim = sim_of(talker("a", (0, 0), None), talker("b", (0, 2), None), blocker("wall", (3, 3)))
-    play_on = order(sim, time_limit=300)
-    seen, over = play_on.reset(seed=4), False
-    while not over:
-        for name, view in seen.items():
-            assert view in sim.agents[name].observation_space
-        waiting = [name for name in seen if name not in play_on.done_agents]
-        seen, _, dones, infos = play_on.step(
-            {name: sim.agents[name].action_space.sample() for name in waiting}
-        )
-        assert all(info == {} for info in infos.values())
-        over = dones["__all__"]
-    assert abs(sim.agents["a"].message - sim.agents["b"].message) <= 2e-6
-
-
 def test_messages_are_small_arrays_and_null_is_zero():
     """F4, 9.5: one-element float32 arrays inside -1..1, null 0."""
     sim = trio()
@@ -114,19 +90,6 @@ def test_the_order_of_broadcasts_changes_nothing():
     one.step({"a": TALK, "b": TALK, "c": TALK})
     other.step({"c": TALK, "b": TALK, "a": TALK})
     assert messages(one) == messages(other)
-
-
-def test_looking_changes_nothing():
-    """F6: reading twice, or never, changes nothing."""
-    looked, blind = trio(), trio()
-    for step in range(3):
-        actions = {"a": TALK, "b": HUSH, "c": TALK if step else HUSH}
-        looked.step(actions)
-        blind.step(actions)
-        first = looked.get_obs("b")
-        again = looked.get_obs("b")
-        assert all(first["message"][name] == again["message"][name] for name in "abc")
-    assert messages(looked) == messages(blind)
 
 
 def test_what_was_received_is_shown_for_one_step():
@@ -326,13 +289,6 @@ def test_agents_without_messages_may_be_mapped():
     assert sim.agents["b"].message == 0.5
 
 
-def test_kernels_and_objects_march_together():
-    settings = BroadcastSettings(time_limit=40, done_tolerance=0.003)
-    march_together(lambda: manager(settings), 5_000)
-    small = BroadcastSettings(rows=4, cols=5, broadcast_range=2, time_limit=60, done_tolerance=1e-4)
-    march_together(lambda: manager(small), 5_000)
-
-
 def test_a_snapshot_holds_the_messages():
     world = interplay.make_world(ID, num_worlds=3, seed=8)
     policy = make_policy(ID, "talker")
@@ -352,12 +308,6 @@ def test_a_snapshot_holds_the_messages():
     assert np.array_equal(again.observation["broadcaster"]["message.broadcaster0"], seen)
 
 
-def test_it_is_stepped_by_kernels_with_two_kinds():
-    world = interplay.make_world(ID)
-    assert not isinstance(world, SimulationWorld)
-    assert [(kind.name, len(kind.slots)) for kind in world.kinds] == [("broadcaster", 4), ("blocker", 3)]
-
-
 def test_talking_brings_messages_together():
     """Not always completely: a done agent is silent, so one behind a blocker may stay apart until the time limit."""
     world = interplay.make_world(ID, num_worlds=32)
@@ -366,9 +316,3 @@ def test_talking_brings_messages_together():
     table = play(world, make_policy(ID, "talker"), 32)
     assert (table["spread"] <= 0.01).mean() > 0.5
     assert table["spread"].mean() < before / 10
-
-
-@pytest.mark.parametrize("options", [{"rows": 2, "cols": 3}, {"done_tolerance": 0}, {"talkers": 3}])
-def test_wrong_options_are_refused(options):
-    with pytest.raises(UserError, match=next(iter(options))):
-        interplay.make_world(ID, **options)

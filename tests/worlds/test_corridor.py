@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 import interplay
-from interplay.core.errors import UserError
 from interplay.evaluate import play
 from interplay.registry import make_policy, training_settings
 
@@ -33,8 +32,6 @@ def test_options_are_the_simulations():
     world = interplay.make_world(IDS[0], end=4, num_agents=2, time_limit=None)
     assert world.agents == ("agent0", "agent1")
     assert world.observation_space["position"].high.tolist() == [3]
-    with pytest.raises(UserError, match="num_agents = 5"):
-        interplay.make_world(IDS[0], end=4)
 
 
 def test_training_begins_with_settings_of_its_own():

@@ -52,15 +52,6 @@ def test_payoffs(moves, paid):
     assert tuple(world.step(np.array([moves])).reward[0]) == paid
 
 
-@pytest.mark.parametrize(
-    "broken",
-    [{"temptation": 3}, {"reward": 5.5}, {"punishment": 3}, {"sucker": 1.0}, {"sucker": 7}],
-)
-def test_payoffs_that_make_no_dilemma_are_refused(broken):
-    with pytest.raises(UserError, match=next(iter(broken))):
-        interplay.make_world("dilemma/fixed", **broken)
-
-
 def test_there_are_five_players():
     assert list_policies("dilemma/fixed") == ("cooperate", "defect", "grim", "random", "tit_for_tat")
 

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.core.errors import UserError
 from interplay.evaluate import play
 from interplay.registry import make_policy
-from interplay.sim.managers import AllStepManager, TurnBasedManager
 from interplay.worlds import (
     ForagerAgent,
     ForagingSim,
@@ -21,9 +19,7 @@ from interplay.worlds import (
     ResourceAgent,
 )
 from interplay.worlds.foragers.config import VARIANTS, ForagersSettings
-from interplay.worlds.foragers.measures import mean_distance
-from interplay.worlds.foragers.world import manager
-from tests.worlds.lockstep import march_together
+from interplay.worlds.foragers.simulation import manager, mean_distance
 
 IDS = [f"gridworld/{name}" for name in VARIANTS]
 STAY = {"move": np.zeros(2, int), "attack": 0}
@@ -176,22 +172,6 @@ def test_listed_components_and_mapping_may_be_replaced():
     assert earned(sim)["f"] == -0.11, "foragers have nothing to attack"
 
 
-@pytest.mark.parametrize("order", [AllStepManager, TurnBasedManager])
-def test_runs_under_every_manager(order):
-    """9: every suitable manager drives it to its end; observations lie in their spaces (F4)."""
-    sim = trio(resource=(2, 2))
-    play_on = order(sim, time_limit=200)
-    seen = play_on.reset(seed=2)
-    rng, over = np.random.default_rng(0), False
-    while not over:
-        for name, view in seen.items():
-            assert view in sim.agents[name].observation_space
-        waiting = [name for name in seen if name not in play_on.done_agents]
-        acts = {name: {"move": rng.integers(-1, 2, 2), "attack": int(rng.integers(2))} for name in waiting}
-        seen, _, dones, _ = play_on.step(acts)
-        over = dones["__all__"]
-
-
 def test_the_reference_map():
     """9.6: 20 x 20, 11 resources, 5 foragers, 2 hunters, shuffled actions; without hunters one or many foragers."""
     under = manager(ForagersSettings(**VARIANTS["hunters-foragers"]))
@@ -209,12 +189,6 @@ def test_hunters_and_foragers_are_two_kinds():
     assert [(kind.name, len(kind.slots)) for kind in world.kinds] == [("forager", 5), ("hunter", 2)]
     assert world.kinds[0].observation_space == world.kinds[1].observation_space
     assert len(interplay.make_world("gridworld/foragers").kinds) == 1
-
-
-@pytest.mark.parametrize("name", VARIANTS)
-def test_kernels_and_objects_march_together(name):
-    settings = ForagersSettings(**{**VARIANTS[name], "time_limit": 90, "rows": 9, "cols": 12})
-    march_together(lambda: manager(settings), 3_400)
 
 
 @pytest.mark.parametrize("world_id", IDS)
@@ -249,17 +223,3 @@ def test_the_mean_distance_is_that_of_pairs_who_are_left():
     agents["row"], agents["col"] = [0, 3, 0, 9], [0, 1, 6, 9]
     assert mean_distance(agents, 2).tolist() == [(3 + 6 + 5) / 3, 6.0]
     assert mean_distance(agents, 3).tolist() == [0.0, 0.0]
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"resources": 17, "rows": 4, "cols": 4},
-        {"hunters": 17, "resources": 3, "rows": 4, "cols": 4},
-        {"forager": 3},
-        {"sight": "sonar"},
-    ],
-)
-def test_wrong_options_are_refused(options):
-    with pytest.raises(UserError, match=next(iter(options))):
-        interplay.make_world("gridworld/foragers", **options)

@@ -6,15 +6,12 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.core.errors import UserError
 from interplay.evaluate import play
 from interplay.gridworld.actors import CrossMoveActor
 from interplay.gridworld.agents import GridWorldAgent
 from interplay.gridworld.observers import AbsolutePositionObserver
 from interplay.gridworld.states import MazePlacementState
-from interplay.gridworld.world import reason_against
 from interplay.registry import make_policy
-from interplay.sim.managers import TurnBasedManager
 from interplay.worlds import (
     MazeNavigationAgent,
     MazeNavigationSim,
@@ -23,8 +20,7 @@ from interplay.worlds import (
 )
 from interplay.worlds.maze_navigation.config import MAZE_FILE, MazeSettings, MultiMazeSettings
 from interplay.worlds.maze_navigation.policies import distances
-from interplay.worlds.maze_navigation.world import drawn_maze, manager, maze
-from tests.worlds.lockstep import play_in_step
+from interplay.worlds.maze_navigation.simulation import drawn_maze, maze
 
 pytestmark = pytest.mark.slow
 
@@ -193,19 +189,6 @@ def test_drawn_mazes_differ_and_can_be_walked():
     assert len(seen) == 20
 
 
-@pytest.mark.parametrize("settings", [MazeSettings(time_limit=300), MultiMazeSettings(time_limit=50)])
-def test_kernels_and_simulation_agree(settings):
-    """Section 7, batching: 10,000 world steps each."""
-    made = manager(settings)
-    assert reason_against(made.sim, made) == ""
-    assert play_in_step(lambda: manager(settings)) > 30
-
-
-def test_in_turns_they_agree_too():
-    settings = MultiMazeSettings()
-    play_in_step(lambda: TurnBasedManager(drawn_maze(settings), time_limit=200), steps=500)
-
-
 def test_the_guide_takes_a_shortest_way():
     world = interplay.make_world(ID, num_worlds=2)
     table = play(world, make_policy(ID, "guide"), episodes=4)
@@ -220,17 +203,3 @@ def test_the_seeker_beats_random_play():
         for name in ("seeker", "random")
     }
     assert returns["seeker"] > returns["random"] + 2
-
-
-@pytest.mark.parametrize(
-    ("world_id", "options", "message"),
-    [
-        (ID, {"view_range": 0}, r"view_range = 0 is not allowed"),
-        (MULTI, {"num_walls": 26}, r"num_walls = 26 .* 25"),
-        (MULTI, {"num_navigators": 26}, r"num_navigators = 26"),
-    ],
-)
-def test_wrong_options_take_one_line(world_id, options, message):
-    with pytest.raises(UserError, match=message) as error:
-        interplay.make_world(world_id, **options)
-    assert "\n" not in str(error.value)

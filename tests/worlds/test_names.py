@@ -10,7 +10,7 @@ import pytest
 from interplay import worlds
 
 
-@pytest.mark.parametrize("name", worlds._NAMES)
+@pytest.mark.parametrize("name", worlds._MODULE_OF)
 def test_every_name_is_a_class_of_that_name(name):
     assert getattr(worlds, name).__name__ == name
     assert name in dir(worlds)

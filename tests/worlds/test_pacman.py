@@ -6,19 +6,15 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.core.errors import UserError
 from interplay.core.scene import Canvas
 from interplay.evaluate import play
 from interplay.gridworld.actors import ActorBaseComponent
 from interplay.gridworld.draw import outline
 from interplay.registry import make_policy
-from interplay.sim.adapt import SimulationWorld
-from interplay.sim.managers import AllStepManager, TurnBasedManager
 from interplay.worlds import BaddieAgent, FoodAgent, PacmanAgent, PacmanSim, PacmanSimSimple
-from interplay.worlds.pacman.agents import ScriptedBaddieAgent, WallAgent
-from interplay.worlds.pacman.config import CODES, ROUNDS, VARIANTS, PacmanSettings
-from interplay.worlds.pacman.world import legend, manager
-from tests.worlds.lockstep import march_together
+from interplay.worlds.pacman.components import ScriptedBaddieAgent, WallAgent
+from interplay.worlds.pacman.config import CODES, ROUNDS, PacmanSettings
+from interplay.worlds.pacman.simulation import legend, manager
 
 LEFT, DOWN, RIGHT, UP = ({"move": code} for code in (1, 2, 3, 4))
 STAY = {"move": 0}
@@ -343,20 +339,6 @@ def test_the_shape_follows_the_orientation_while_drawn():
         )
 
 
-@pytest.mark.parametrize("order", [AllStepManager, TurnBasedManager])
-def test_every_manager_plays_an_episode(order):
-    """9; F4: observations lie in their spaces."""
-    sim = game("FFFFF", "FWPWF", "FWWWF", "BFFFB")
-    play_on = order(sim, time_limit=300)
-    seen, over, rng = play_on.reset(seed=4), False, np.random.default_rng(1)
-    while not over:
-        for name, view in seen.items():
-            assert view in sim.agents[name].observation_space
-        waiting = [name for name in seen if name not in play_on.done_agents]
-        seen, _, dones, _ = play_on.step({name: {"move": int(rng.integers(5))} for name in waiting})
-        over = dones["__all__"]
-
-
 def test_plain_actors_are_refused():
     """A user's own actor would break the order of the turn."""
 
@@ -368,19 +350,6 @@ def test_plain_actors_are_refused():
 
     with pytest.raises(AssertionError, match="must be of the library's Board classes"):
         game("PF", actors=[Nap])
-
-
-@pytest.mark.parametrize("name", VARIANTS)
-def test_kernels_and_objects_march_together(name):
-    settings = PacmanSettings(**{**VARIANTS[name], "time_limit": 120, "view_range": 2})
-    march_together(lambda: manager(settings), 5_000)
-
-
-def test_they_are_stepped_by_kernels_with_a_network_for_each_side():
-    world = interplay.make_world("gridworld/pacman")
-    assert not isinstance(world, SimulationWorld)
-    assert [(kind.name, len(kind.slots)) for kind in world.kinds] == [("baddie", 5), ("pacman", 1)]
-    assert set(legend(PacmanSettings())) == set("PBFW")
 
 
 def test_a_snapshot_holds_the_clock_of_rounds():
@@ -404,17 +373,3 @@ def test_the_hungry_player_eats_more_than_chance():
     )
     assert hungry["food"].mean() < chance["food"].mean() - 10
     assert hungry["return"].mean() > chance["return"].mean() + 2
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"view_range": 0}, "view_range"),
-        ({"time_limit": 0}, "time_limit"),
-        ({"learning_baddie": True}, "did you mean"),
-    ],
-)
-def test_wrong_options_are_told_in_one_line(options, message):
-    with pytest.raises(UserError, match=message) as caught:
-        interplay.make_world("gridworld/pacman", **options)
-    assert "\n" not in str(caught.value)

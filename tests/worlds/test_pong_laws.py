@@ -460,22 +460,3 @@ def test_damaged_snapshots_are_refused(field, value, named):
     with pytest.raises(UserError, match=rf"field {named}\b"):
         world.load(snapshot)
     assert np.array_equal(world.hash(), before)
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"ball_speed": 0.0},
-        {"ball_speed": 17.0},
-        {"bat_speeds": (16.0,)},
-        {"bat_speeds": (16.0, 0.0)},
-        {"rounds": 100},
-        {"follow": "both"},
-        {"see": "nothing"},
-        {"frames": 0},
-    ],
-    ids=str,
-)
-def test_settings_that_make_no_game_are_refused(options):
-    with pytest.raises(UserError, match=next(iter(options))):
-        interplay.make_world("pong/2p", **options)

@@ -6,16 +6,13 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.core.errors import UserError
 from interplay.evaluate import play
 from interplay.gridworld.dones import ActiveDone
-from interplay.gridworld.world import reason_against
 from interplay.registry import make_policy
 from interplay.worlds import BarrierAgent, OnlyAgentLeftDone, ReachTheTargetSim, RunningAgent, TargetDone
 from interplay.worlds.reach_the_target import TargetAgent
 from interplay.worlds.reach_the_target.config import ReachTheTargetSettings
-from interplay.worlds.reach_the_target.world import chase, manager
-from tests.worlds.lockstep import play_in_step
+from interplay.worlds.reach_the_target.simulation import chase
 
 ID = "gridworld/reach-the-target"
 HOLD = np.zeros((3, 3), int)
@@ -195,18 +192,6 @@ def test_components_can_be_others():
     assert sim.get_all_done()
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{}, {"strength": 0.5, "accuracy": 0.6, "num_runners": 3}, {"rows": 3, "cols": 4, "num_barriers": 5}],
-)
-def test_kernels_and_simulation_agree(options):
-    """Section 7, batching: 4,000 world steps each."""
-    settings = ReachTheTargetSettings(**options)
-    made = manager(settings)
-    assert reason_against(made.sim, made) == ""
-    assert play_in_step(lambda: manager(settings), steps=1000) > 50
-
-
 def test_one_runner_of_the_actor_moves_as_in_the_batch():
     """The object face of the world's own actor: `process_action`."""
     sim = scene(["T_R", "__R"])
@@ -226,16 +211,3 @@ def test_the_leaper_beats_random_play():
         for name in ("leaper", "random")
     }
     assert returns["leaper"] > 0.5 > -0.5 > returns["random"]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"num_barriers": 49}, r"num_barriers = 49 do not fit 7 x 7 cells .* use at most 48"),
-        ({"num_runners": 5}, r"num_runners = 5 is not allowed"),
-    ],
-)
-def test_wrong_options_take_one_line(options, message):
-    with pytest.raises(UserError, match=message) as error:
-        interplay.make_world(ID, **options)
-    assert "\n" not in str(error.value)

@@ -12,13 +12,13 @@ from interplay.gridworld.actors import BinaryAttackActor, MoveActor
 from interplay.gridworld.dones import ActiveDone, OneTeamRemainingDone
 from interplay.gridworld.observers import PositionCenteredEncodingObserver
 from interplay.gridworld.rewards import AttackReward
+from interplay.gridworld.smart import reason_against
 from interplay.gridworld.states import HealthState, PositionState
-from interplay.gridworld.world import reason_against
 from interplay.registry import make_policy
 from interplay.worlds import BattleAgent, TeamBattleSim
 from interplay.worlds.team_battle.config import VARIANTS, TeamBattleSettings
 from interplay.worlds.team_battle.world import battle, manager
-from tests.worlds.lockstep import play_in_step
+from tests.worlds.lockstep import march_together
 
 pytestmark = pytest.mark.slow
 
@@ -124,13 +124,13 @@ def test_kernels_and_simulation_agree(options):
     """Section 7, batching: 5,000 world steps each."""
     settings = TeamBattleSettings(time_limit=60, **options)
     assert reason_against(battle(settings), manager(settings)) == ""
-    assert play_in_step(lambda: manager(settings), steps=1250) > 40
+    assert march_together(lambda: manager(settings), steps=5_000) > 40
 
 
 def test_kernels_and_simulation_agree_on_the_large_board_too():
     """Section 7, batching: 1,000 world steps of 200 agents, episodes cut six times."""
     settings = TeamBattleSettings(**{**VARIANTS["team-battle-50"], "time_limit": 40})
-    assert play_in_step(lambda: manager(settings), steps=250) == 24
+    assert march_together(lambda: manager(settings), steps=1_000) == 24
 
 
 def test_the_hunter_beats_random_play():

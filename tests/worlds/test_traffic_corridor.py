@@ -6,18 +6,15 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.core.errors import UserError
 from interplay.evaluate import play
 from interplay.gridworld.actors import CrossMoveActor, MoveActor
 from interplay.gridworld.dones import TargetAgentOverlapDone
-from interplay.gridworld.world import reason_against
 from interplay.registry import make_policy
 from interplay.worlds import TrafficAgent, TrafficCorridorSimulation
 from interplay.worlds.reach_the_target import TargetAgent as OtherTargetAgent
 from interplay.worlds.traffic_corridor import TargetAgent, WallAgent
 from interplay.worlds.traffic_corridor.config import TrafficCorridorSettings
-from interplay.worlds.traffic_corridor.world import corridor, manager
-from tests.worlds.lockstep import play_in_step
+from interplay.worlds.traffic_corridor.simulation import corridor, manager
 
 ID = "gridworld/traffic-corridor"
 
@@ -118,23 +115,9 @@ def test_classes_of_one_name_are_not_mixed_up():
         from interplay.worlds import TargetAgent as nobody  # noqa: F401
 
 
-@pytest.mark.parametrize("options", [{}, {"cols": 3, "view_range": 1}])
-def test_kernels_and_simulation_agree(options):
-    """Section 7, batching: 5,000 world steps each, the order of actions shuffled."""
-    settings = TrafficCorridorSettings(**options)
-    made = manager(settings)
-    assert reason_against(made.sim, made) == ""
-    assert play_in_step(lambda: manager(settings), steps=1250) > 50
-
-
 @pytest.mark.parametrize("cols", [3, 5, 9])
 def test_the_courteous_take_turns(cols):
     world = interplay.make_world(ID, num_worlds=2, cols=cols)
     table = play(world, make_policy(ID, "courteous"), episodes=6)
     assert (table["episode_return"] == 1).all()
     assert table["episode_length"].max() < 60
-
-
-def test_wrong_options_take_one_line():
-    with pytest.raises(UserError, match=r"cols = 2 is not allowed"):
-        interplay.make_world(ID, cols=2)

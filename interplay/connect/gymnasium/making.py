@@ -37,9 +37,6 @@ def world_to_gym(
         flat: see `WorldGymEnv`.
         **options: the world's settings.
 
-    Raises:
-        UserError: for an unknown world, option, agent, policy or render mode.
-
     Example:
         >>> env = world_to_gym("simulation/multi-corridor", agent="agent1", seed=1)
         >>> observation, info = env.reset()

@@ -16,6 +16,12 @@ class GymABS(AgentBasedSimulation):
     """A Gymnasium environment as a simulation with one agent, called ``"agent"``.
 
     Getters return the values of the last `reset` or `step`. The agent is done when the environment has terminated or was truncated.
+
+    Example:
+        >>> from interplay.sim.managers import AllStepManager
+        >>> manager = AllStepManager(gym_to_simulation(gymnasium.make("CartPole-v1")))
+        >>> sorted(manager.reset(seed=1))
+        ['agent']
     """
 
     def __init__(
@@ -68,18 +74,4 @@ class GymABS(AgentBasedSimulation):
         return self._outputs[3].get("action_mask")
 
 
-def gym_to_simulation(
-    env: gymnasium.Env[Any, Any], null_observation: Any = None, null_action: Any = None
-) -> GymABS:
-    """A Gymnasium environment as a simulation.
-
-    Raises:
-        AssertionError: for anything but a `gymnasium.Env`, and for a null point outside its space.
-
-    Example:
-        >>> from interplay.sim.managers import AllStepManager
-        >>> manager = AllStepManager(gym_to_simulation(gymnasium.make("CartPole-v1")))
-        >>> sorted(manager.reset(seed=1))
-        ['agent']
-    """
-    return GymABS(env, null_observation, null_action)
+gym_to_simulation = GymABS

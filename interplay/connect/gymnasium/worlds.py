@@ -9,9 +9,8 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from interplay.connect.flat import FORMS
-from interplay.connect.pictures import PIXELS
-from interplay.connect.readers import FlatReader, KindReader, idle
+from interplay.connect.pictures import PIXELS, WorldPictures
+from interplay.connect.readers import idle, readers_of
 from interplay.core.errors import UserError
 from interplay.core.masks import as_gymnasium
 from interplay.core.policy import Policy, RandomPolicy
@@ -21,7 +20,7 @@ from interplay.core.world import TimeStep, World
 MAX_WAIT = 10_000  # steps, and episodes, until the agent is asked for the first time
 
 
-class WorldGymEnv(gymnasium.Env[Any, Any]):
+class WorldGymEnv(WorldPictures, gymnasium.Env[Any, Any]):
     """One agent of a world; a policy acts for all others.
 
     Each step is an action of the agent. Steps in which it does not act (others' turns, sleep) pass by themselves; their rewards,
@@ -39,9 +38,6 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
         seed: of the others' draws, until `reset` is given a seed.
         flat: True: observations are one float32 row, actions a Discrete or MultiDiscrete from 0, or a flat float32 Box, and the
             mask one row of bools; ``"discrete"``: an action is one number for all its choices (`interplay.connect.flat`).
-
-    Raises:
-        UserError: for a batch of several worlds, an unknown agent, render mode or `flat`, or spaces that cannot be flat.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": [PIXELS], "render_fps": 10}  # type: ignore[misc]
@@ -55,7 +51,10 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
         seed: int = 0,
         flat: bool | str = False,
     ) -> None:
-        _check(world, agent, render_mode, flat)
+        if agent is not None and agent not in world.agents:
+            raise UserError(f"{world.id}: unknown agent {agent!r}; agents are {', '.join(world.agents)}")
+        if render_mode not in (None, PIXELS):
+            raise UserError(f'{world.id}: render_mode = {render_mode!r}; choose "{PIXELS}", or None')
         self.world = world
         self.agent = agent or world.agents[0]
         self.render_mode = render_mode
@@ -64,9 +63,7 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
         number = next(n for n, kind in enumerate(world.kinds) if self._slot in kind.slots)
         self._kind, self._column = world.kinds[number], world.kinds[number].slots.index(self._slot)
         self._flat = bool(flat)
-        self._reader = (
-            FlatReader(world, number, single=flat == "discrete") if flat else KindReader(world, number)
-        )
+        self._reader = readers_of(world, flat)[number]
         self._listed = [slot == self._slot for slot in range(len(world.agents))]
         self.observation_space = self._reader.observation_space
         self.action_space = self._reader.action_space if flat else self._kind.action_space
@@ -82,9 +79,6 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
         Args:
             seed: of the episode and of the others' draws; None continues their streams.
             options: ignored; worlds take their options when they are made.
-
-        Raises:
-            UserError: if the agent never acts.
         """
         super().reset(seed=seed)
         timestep = self.world.reset(seeds=seed)
@@ -101,9 +95,7 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
             timestep = self.world.reset()
             self._others.forget(np.ones(1, bool))
             self._owed = 0.0
-        raise UserError(
-            f"{self.world.id}: {self.agent} never acted in {MAX_WAIT:,} episodes; play another agent"
-        )
+        raise UserError(f"{self.world.id}: {self.agent} never acted in {MAX_WAIT:,} episodes; play another")
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Returns observation, reward until the agent acts again, terminated, truncated and info.
@@ -123,21 +115,6 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
         self._playing = not ended
         return self._seen(timestep), reward, ended and not truncated, truncated, self._told(timestep, ended)
 
-    def render(self) -> np.ndarray:  # type: ignore[override]
-        """A (512, 512, 3) uint8 picture.
-
-        Raises:
-            UserError: without a render mode, or if pictures need a package that is not installed.
-        """
-        if self.render_mode is None:
-            raise UserError(f'{self.world.id}: no render_mode; make it with render_mode="rgb_array"')
-        from interplay.view.picture import render_world
-
-        return render_world(self.world, 0)
-
-    def close(self) -> None:
-        self.world.close()
-
     def _wait(self, timestep: TimeStep, enough: bool) -> TimeStep:
         """Steps the others until the agent acts or has ended."""
         for _ in range(MAX_WAIT):
@@ -145,9 +122,7 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
                 return timestep
             timestep = self._advance(None)
             enough = self._acts(timestep) or self._has_ended(timestep)
-        raise UserError(
-            f"{self.world.id}: {self.agent} did not act for {MAX_WAIT:,} steps; play another agent"
-        )
+        raise UserError(f"{self.world.id}: {self.agent} did not act for {MAX_WAIT:,} steps; play another")
 
     def _checked(self, action: Any) -> Any:
         """The agent's action as the world takes it, (1, 1, ...)."""
@@ -158,9 +133,7 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
             batch = self._reader.batch({self.agent: action}, lambda slot: False)
         except (TypeError, ValueError):
             shown = " ".join(repr(action).split())
-            raise UserError(
-                f"{owner}: action {shown} is not in {self.action_space}; mend the policy"
-            ) from None
+            raise UserError(f"{owner}: action {shown} is not in {self.action_space}") from None
         return _column_of(check_action(owner, space, batch, 1, len(self._kind.slots)), self._column)
 
     def _advance(self, rows: Any) -> TimeStep:
@@ -203,19 +176,6 @@ class WorldGymEnv(gymnasium.Env[Any, Any]):
 
     def _metric(self, values: np.ndarray) -> float:
         return float(values[0, self._slot] if np.ndim(values) == 2 else values[0])
-
-
-def _check(world: World, agent: str | None, render_mode: str | None, flat: bool | str) -> None:
-    if world.num_worlds != 1:
-        raise UserError(
-            f"{world.id}: a Gymnasium environment is one world, this batch has {world.num_worlds}; pass num_worlds=1"
-        )
-    if agent is not None and agent not in world.agents:
-        raise UserError(f"{world.id}: unknown agent {agent!r}; agents are {', '.join(world.agents)}")
-    if render_mode not in (None, PIXELS):
-        raise UserError(f'{world.id}: render_mode = {render_mode!r}; choose "rgb_array", or None')
-    if not any(flat is form or (isinstance(flat, str) and flat == form) for form in FORMS):
-        raise UserError(f'{world.id}: flat = {flat!r}; choose False, True or "discrete"')
 
 
 def _row_of(action: Any) -> Any:

@@ -7,15 +7,15 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from interplay.connect.pictures import PIXELS, check_render_mode, metadata_of, picture_of
-from interplay.connect.refusals import no_manager
+from interplay.connect.pictures import SimulationPictures
+from interplay.connect.refusals import require_manager
 from interplay.core.masks import drawable
 from interplay.sim import is_agent
 from interplay.sim.checks import require
 from interplay.sim.managers import SimulationManager
 
 
-class GymWrapper(gymnasium.Env[Any, Any]):
+class GymWrapper(SimulationPictures, gymnasium.Env[Any, Any]):
     """A manager with exactly one learning agent, as a Gymnasium environment.
 
     Where the simulation has an action mask, infos hold it as ``action_mask``, in the form that ``action_space.sample(mask)`` takes.
@@ -29,10 +29,6 @@ class GymWrapper(gymnasium.Env[Any, Any]):
         agent: the learning agent.
         agent_id: its id.
 
-    Raises:
-        AssertionError: for anything but a manager, and for another number of learning agents.
-        UserError: for another render mode, and a simulation that draws no pictures.
-
     Example:
         >>> from interplay.sim.managers import AllStepManager
         >>> from interplay.worlds.corridor.simulation import MultiCorridor
@@ -43,16 +39,14 @@ class GymWrapper(gymnasium.Env[Any, Any]):
     """
 
     def __init__(self, sim: SimulationManager, render_mode: str | None = None) -> None:
-        require(isinstance(sim, SimulationManager), no_manager(sim, "sim"))
+        require_manager(sim, "sim")
         learning = [name for name, agent in sim.agents.items() if is_agent(agent)]
         require(
             len(learning) == 1,
             f"{len(learning)} agents learn ({', '.join(learning) or 'none'}); a Gymnasium environment has exactly one",
         )
-        check_render_mode(sim, render_mode)
         self.sim = sim
-        self.render_mode = render_mode
-        self.metadata = metadata_of(sim)
+        self._set_render_mode(render_mode)
         self.agent_id = learning[0]
         self.agent = sim.agents[self.agent_id]
         self.observation_space = self.agent.observation_space
@@ -73,10 +67,6 @@ class GymWrapper(gymnasium.Env[Any, Any]):
         name = self.agent_id
         told = fresh(infos[name]) if terminated or truncated else self._told(infos[name])
         return fresh(observations[name]), rewards[name], terminated, truncated, told
-
-    def render(self) -> Any:
-        """A (height, width, 3) uint8 picture for ``"rgb_array"``; otherwise what the simulation's own `render` gives."""
-        return picture_of(self.sim) if self.render_mode == PIXELS else self.sim.render()
 
     def close(self) -> None:
         self.sim.close()

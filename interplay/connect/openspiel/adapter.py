@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 from gymnasium import spaces
 
-from interplay.connect.refusals import no_manager
+from interplay.connect.refusals import require_manager
 from interplay.core.errors import MissingExtraError
 from interplay.sim import is_agent
 from interplay.sim.agents import is_unset
@@ -25,7 +25,7 @@ class Adapter(ABC):
     """The common part of both forms: the acting players and a report of every agent."""
 
     def __init__(self, sim: SimulationManager, discounts: float | Mapping[str, float] = 1.0) -> None:
-        require(isinstance(sim, SimulationManager), no_manager(sim, "sim"))
+        require_manager(sim, "sim")
         _open_spiel()
         self.sim = sim
         self._players = {name: agent for name, agent in sim.agents.items() if is_agent(agent)}

@@ -18,10 +18,6 @@ class OpenSpielWrapper(Adapter):
     Args:
         sim: the manager; all its learning agents have Discrete spaces, such as a `RavelDiscreteWrapper` gives.
         discounts: a number for all, or one for each learning agent.
-
-    Raises:
-        AssertionError: for anything but a manager, other spaces, or discounts of others.
-        MissingExtraError: if OpenSpiel is not installed.
     """
 
     def __init__(self, sim: SimulationManager, discounts: float | Mapping[str, float] = 1.0) -> None:

@@ -30,10 +30,6 @@ class OpenSpielListWrapper(Adapter):
         discounts: a number for all, or id -> number.
         enable_legality_check: refuse actions that are not legal.
 
-    Raises:
-        AssertionError: for anything but a manager, other spaces, or discounts of others.
-        MissingExtraError: if OpenSpiel is not installed.
-
     Example:
         >>> from interplay.worlds.corridor.simulation import MultiCorridor
         >>> env = OpenSpielListWrapper(AllStepManager(MultiCorridor(end=6, num_agents=3)))

@@ -26,9 +26,6 @@ class MultiAgentABS(DynamicOrderSimulation):
 
     Args:
         null_observation, null_action: id -> point; agents without an entry have none.
-
-    Raises:
-        AssertionError: for anything but a `MultiAgentEnv`, and for one without agents.
     """
 
     def __init__(
@@ -141,9 +138,7 @@ def agents_of(env: MultiAgentEnv) -> list[Any]:
     for ids in listed:
         if ids:
             return list(ids)
-    raise Refused(
-        f"env {type(env).__name__} names no agents; set possible_agents or observation_spaces in its constructor"
-    )
+    raise Refused(f"env {type(env).__name__} names no agents; set possible_agents or observation_spaces")
 
 
 def _shared_keys(observation_space: Any, action_space: Any) -> list[Any]:
@@ -153,18 +148,4 @@ def _shared_keys(observation_space: Any, action_space: Any) -> list[Any]:
     return [one for one in observation_space.spaces if one in action_space.spaces]
 
 
-def multi_agent_to_simulation(
-    env: MultiAgentEnv,
-    null_observation: Mapping[str, Any] | None = None,
-    null_action: Mapping[str, Any] | None = None,
-) -> MultiAgentABS:
-    """An RLlib environment as a simulation.
-
-    Args:
-        null_observation, null_action: id -> point; agents without an entry have none.
-
-    Raises:
-        AssertionError: for anything but a `MultiAgentEnv`, for one that names no agents, for null points outside their space or
-            of unknown agents.
-    """
-    return MultiAgentABS(env, null_observation, null_action)
+multi_agent_to_simulation = MultiAgentABS

@@ -48,11 +48,7 @@ class WorldMultiAgentEnv(MultiAgentEnv):
         return {name: observations[name] for name in shown}, {name: infos.get(name, {}) for name in shown}
 
     def step(self, action_dict: Members) -> tuple[Members, Members, Members, Members, Members]:
-        """Returns observations, rewards, terminateds, truncateds and infos; ``__all__`` is the world's end.
-
-        Raises:
-            UserError: for an unknown agent, or an action that is not in its space.
-        """
+        """Returns observations, rewards, terminateds, truncateds and infos; ``__all__`` is the world's end."""
         before = set(self.env.agents)
         given = taken_of_all(self._given, action_dict)
         observations, rewards, terminated, truncated, infos = self.env.step(given)
@@ -86,9 +82,6 @@ def world_to_rllib(world_id: str, *, lives: int | None = None, **options: Any) -
         world_id: a registered id, or anything else that `interplay.make` takes.
         lives: of an episode, where slots live more than once: RLlib needs all agents beforehand. See `WorldEnv`.
         **options: of `interplay.make`, the world's settings among them.
-
-    Raises:
-        UserError: for an unknown world or option, and for `lives` where it is missing or out of place.
 
     Example:
         >>> env = world_to_rllib("survival/1v1-heals-low", zone_cooldown=10)

@@ -9,10 +9,9 @@ import numpy as np
 from gymnasium import spaces
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
-from interplay.connect.refusals import no_manager
+from interplay.connect.refusals import require_manager
 from interplay.connect.rllib.actions import mask_row, mask_space, offered, taken_of_all
 from interplay.sim import is_agent
-from interplay.sim.checks import require
 from interplay.sim.managers import SimulationManager
 
 
@@ -30,13 +29,10 @@ class MultiAgentWrapper(MultiAgentEnv):
         possible_agents: the ids of all learning agents.
         agents: the unfinished ones and those of the last step's report, which RLlib's own check of environments requires.
         observation_spaces, action_spaces: id -> space; `observation_space`, `action_space` the same as Dict spaces.
-
-    Raises:
-        AssertionError: for anything but a manager.
     """
 
     def __init__(self, sim: SimulationManager, action_masks: bool = False) -> None:
-        require(isinstance(sim, SimulationManager), no_manager(sim, "sim"))
+        require_manager(sim, "sim")
         self.sim = sim
         self.action_masks = action_masks
         learning = {name: agent for name, agent in sim.agents.items() if is_agent(agent)}
@@ -71,11 +67,7 @@ class MultiAgentWrapper(MultiAgentEnv):
     def step(
         self, action_dict: dict[str, Any], **kwargs: Any
     ) -> tuple[dict[str, Any], dict[str, Any], dict[str, bool], dict[str, bool], dict[str, Any]]:
-        """Observations, rewards, terminateds, truncateds and infos of agents that act next or have just finished.
-
-        Raises:
-            UserError: for an unknown agent, or an action that is not in its space.
-        """
+        """Observations, rewards, terminateds, truncateds and infos of agents that act next or have just finished."""
         given = taken_of_all(self._given, action_dict)
         observations, rewards, dones, infos = self.sim.step(given, **kwargs)
         truncateds = {"__all__": self.sim.truncated}

@@ -21,9 +21,6 @@ class EPyMARLEnv(SmacFace):
         common_reward: a reward is one number; otherwise a list with one for each agent.
         reward_scalarisation: EPyMARL's reduction to one reward. A side has one reward already, so both leave it as it is.
 
-    Raises:
-        UserError: as `LearningSide`, and for an unknown scalarisation.
-
     Example:
         >>> env = EPyMARLEnv("3m", seed=1)
         >>> observations, info = env.reset()

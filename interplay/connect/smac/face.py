@@ -26,11 +26,7 @@ class SmacFace(LearningSide, WorldPictures):
         return len(self._columns)
 
     def get_state(self) -> np.ndarray:
-        """The side's state, a float32 row of `get_state_size`.
-
-        Raises:
-            UserError: before the first reset.
-        """
+        """The side's state, a float32 row of `get_state_size`."""
         if self.settings.obs_instead_of_state:
             return self._rows().ravel()
         self._now()
@@ -79,22 +75,14 @@ class SmacFace(LearningSide, WorldPictures):
         }
 
     def render(self, mode: str = PIXELS) -> np.ndarray | None:
-        """A (512, 512, 3) uint8 picture; with ``"human"`` a window shows it.
-
-        Raises:
-            UserError: for another mode, before the first reset, or if a package or a display is missing.
-        """
+        """A (512, 512, 3) uint8 picture; with ``"human"`` a window shows it."""
         if mode not in (PIXELS, HUMAN):
             raise UserError(f'{self.world.id}: mode = {mode!r}; choose "{PIXELS}" or "{HUMAN}"')
         self._now()
         return self._picture(mode)
 
     def save_replay(self) -> str:
-        """Writes a video of the latest battle into `replay_dir` and gives its path.
-
-        Raises:
-            UserError: before the first reset, without the folder, or if a package is missing.
-        """
+        """Writes a video of the latest battle into `replay_dir` and gives its path."""
         self._now()
         assert self._replay is not None
         prefix = self.settings.replay_prefix or self.world.id.rpartition("/")[2]

@@ -87,9 +87,6 @@ def read_keywords(map_name: str, keywords: Mapping[str, Any]) -> tuple[str, Face
         map_name: a scenario, "3m", or the id of a world.
         keywords: of SMAC's constructor, or settings of the world.
 
-    Raises:
-        UserError: for an unknown scenario, a keyword that is not honoured, or two that say the same.
-
     Example:
         >>> read_keywords("3I2Z", {"obs_last_action": True})[2]
         {'limit': 120, 'reward': 'smac', 'negatives': False, 'defeat': 0.0, 'see_last_action': True}

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.worlds.battle.observe import HEIGHTS, POINTS, row_size
-from interplay.worlds.battle.state import FIRST_ATTACK, MOVES, RED
+from interplay.worlds.battle.observe import row_size
+from interplay.worlds.battle.state import FIRST_ATTACK, HEIGHTS, MOVES, POINTS, RED
 
 HEALTH = 4  # column of the HP share in what is seen of another unit, the shield share comes next
 

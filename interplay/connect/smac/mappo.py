@@ -46,9 +46,6 @@ class MAPPOEnv(SmacFace):
         observation_space, share_observation_space: for each agent ``[total, [rows, width], ...]``.
         action_space: for each agent a Discrete.
 
-    Raises:
-        UserError: as `LearningSide`, and for arguments that are not supported.
-
     Example:
         >>> env = MAPPOEnv("3m", seed=1)
         >>> observations, states, legal = env.reset()

@@ -34,11 +34,7 @@ class Replay:
             yield scene_of(again, 0), 0, number == len(self.actions)
 
     def write(self, world: World, folder: str, name: str) -> Path:
-        """Writes a video of the episode, ``folder/name.mp4``, atomically.
-
-        Raises:
-            UserError: if the folder cannot be written to, or a package is missing.
-        """
+        """Writes a video of the episode, ``folder/name.mp4``, atomically."""
         from interplay.view.encode import write_video
         from interplay.view.output import writing
         from interplay.view.video import SUFFIXES, held

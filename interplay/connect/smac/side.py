@@ -43,9 +43,6 @@ class LearningSide(CopiedWhole):
         world: the batch of one.
         n_agents, n_enemies, n_actions, episode_limit: of the scenario.
         battles_won, battles_game, timeouts: so far.
-
-    Raises:
-        UserError: for an unknown scenario or enemy, or a keyword that is not supported.
     """
 
     def __init__(

@@ -46,9 +46,6 @@ class EvaluatedEnv(BaseParallelWrapper[str, Any, Any]):
 
     Attributes:
         games: the metrics of each finished game, in order.
-
-    Raises:
-        UserError: for `log_every` below 1; from `step`, if the log cannot be written.
     """
 
     def __init__(
@@ -149,11 +146,7 @@ class Record:
 
 
 def read_log(folder: str | Path) -> list[dict[str, np.ndarray]]:
-    """The recorded games of a folder in the order of writing; see `Record.columns`.
-
-    Raises:
-        UserError: for a folder that is not there, and a file that is no recorded game.
-    """
+    """The recorded games of a folder in the order of writing; see `Record.columns`."""
     found = []
     paths = sorted(Path(folder).glob("game-*.npz"))
     if not paths:

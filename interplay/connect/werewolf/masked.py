@@ -29,9 +29,6 @@ class MaskedEnv(BaseParallelWrapper[str, Any, Any]):
     Attributes:
         layout: field -> slice of ``array_obs``.
 
-    Raises:
-        UserError: for another form of boards.
-
     Example:
         >>> from interplay.connect.werewolf.written import make_written
         >>> env = MaskedEnv(make_written("werewolf/9"), boards="scaled")

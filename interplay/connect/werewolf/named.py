@@ -40,9 +40,6 @@ class RoleNamedEnv(ParallelEnv[str, Any, Any]):
 
     Attributes:
         labels: seats to public ids in this game.
-
-    Raises:
-        UserError: for another world.
     """
 
     def __init__(self, env: WorldEnv, relabel: bool = True) -> None:
@@ -82,11 +79,7 @@ class RoleNamedEnv(ParallelEnv[str, Any, Any]):
         return self._seen(observations), self._told(infos)
 
     def step(self, actions: Mapping[str, Any]) -> tuple[Told, Told, Told, Told, Infos]:
-        """Plays a phase, as `WorldEnv.step`.
-
-        Raises:
-            UserError: for an unknown agent, or an action that is missing or outside its space.
-        """
+        """Plays a phase, as `WorldEnv.step`."""
         given = {}
         for name, action in actions.items():
             if name not in self._seat_of:

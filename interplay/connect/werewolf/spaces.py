@@ -67,11 +67,7 @@ def columns_of(settings: WerewolfSettings) -> np.ndarray:
 
 
 def point_of(space: spaces.Space[Any], action: Any, what: str, name: str) -> np.ndarray:
-    """An action as an array.
-
-    Raises:
-        UserError: for one that is not in the space, beginning with `what` and naming its agent.
-    """
+    """An action as an array."""
     try:
         row = np.asarray(action)
     except ValueError:  # lists of different lengths

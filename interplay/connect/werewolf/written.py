@@ -41,9 +41,6 @@ class WrittenEnv(ParallelEnv[str, Any, Any]):
     Attributes:
         world: the game. Its roles are for policy mapping and evaluation, never for a player.
         owed: seat -> reward not reported yet.
-
-    Raises:
-        UserError: for settings that do not fit the original's spaces, naming setting and cure.
     """
 
     def __init__(self, world: WerewolfWorld) -> None:
@@ -175,9 +172,6 @@ def make_written(world_id: str = "werewolf/written", *, seed: int = 0, **options
         world_id: of a werewolf variant; one with two boards gets the last visible one.
         seed: names the stream of games for `reset` without a seed.
         **options: the world's settings.
-
-    Raises:
-        UserError: for an unknown world or option, or settings that do not fit the original's spaces.
 
     Example:
         >>> env = make_written("werewolf/9-l1s9")

@@ -41,9 +41,6 @@ class Packer:
             columns: of the layer, as in `interplay.core.layers.Layer`.
             rows: N.
             wide: columns that travel as f4 already.
-
-        Raises:
-            UserError: where rows are of another width than in the first frame: tiles, pictures, corners.
         """
         self._check_widths(columns)
         steps = np.empty((0, 0))

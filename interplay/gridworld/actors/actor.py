@@ -210,9 +210,17 @@ class BoardActor(ActorBaseComponent):
     ) -> None:
         """Carries out the actions of the worlds lo..hi-1."""
 
-    @abstractmethod
+    def most_hits(self) -> int:
+        """The largest number of hits of an agent in one step."""
+        return 0
+
     def outcome(self, num_worlds: int, num_agents: int) -> Outcome:
         """Arrays for the results of a batch's actions."""
+        attempted, success = np.zeros((2, num_worlds, num_agents), np.uint8)
+        hits = np.zeros((num_worlds, num_agents, self.most_hits()), np.int32)
+        return Outcome(
+            attempted, success, np.zeros(hits.shape[:2], np.int32), hits, np.zeros(hits.shape, np.uint8)
+        )
 
     def limits(self) -> tuple[Array, Array, Array]:
         """Least and greatest codes (A, width) int64 by slot, and `users`."""

@@ -17,8 +17,6 @@ from interplay.gridworld.rules import attacks, masks
 from interplay.sim.checks import Checked, flag, require
 from interplay.sim.spaces import Box
 
-_NONE = np.zeros((0, 0))
-
 
 class AttackActorBaseComponent(BoardActor):
     """The common part of the four attackers.
@@ -107,7 +105,7 @@ class AttackActorBaseComponent(BoardActor):
 
     def _room(self, number: int, attacks: int) -> tuple[Array, ...]:
         """Scratch and results for one agent's attacks, among a number of agents."""
-        length = self._most_hits(attacks)
+        length = self._bounded(attacks)
         room = self._scratch.get(number)
         if room is None or len(room[1]) < length:  # an agent's number of attacks may have grown
             room = self._scratch[number] = (
@@ -120,7 +118,11 @@ class AttackActorBaseComponent(BoardActor):
     def idle_choices(self, agent: Any) -> dict[str, str]:
         return {head: names[0] for head, names in (self.choice_names(agent) or {}).items()}
 
-    def _most_hits(self, attacks: int) -> int:
+    def most_hits(self) -> int:
+        return self._bounded(max([self._attacks_of(agent) for agent in self.supported()], default=0))
+
+    def _bounded(self, attacks: int) -> int:
+        """The largest number of hits of so many attacks."""
         return max(1, attacks if self.stacked_attacks else min(attacks, len(self.grid.agents)))
 
     def entries(self, agent: Any) -> int:
@@ -143,17 +145,6 @@ class AttackActorBaseComponent(BoardActor):
     @abstractmethod
     def _attacks_of(self, agent: Any) -> int:
         """Maximum number of attacks of an agent in one turn."""
-
-    def outcome(self, num_worlds: int, num_agents: int) -> Outcome:
-        most = max([self._attacks_of(agent) for agent in self.supported()], default=0)
-        shape = (num_worlds, num_agents, self._most_hits(most))
-        return Outcome(
-            np.zeros(shape[:2], np.uint8),
-            _NONE,
-            np.zeros(shape[:2], np.int32),
-            np.zeros(shape, np.int32),
-            np.zeros(shape, np.uint8),
-        )
 
     def run(
         self, board: Board, overlap: Array, turn: Turn, codes: Array, outcome: Outcome, lo: int, hi: int

@@ -15,8 +15,6 @@ from interplay.gridworld.rules import masks, moves
 from interplay.sim.checks import require
 from interplay.sim.spaces import Box
 
-_NONE = np.zeros((0, 0, 0))
-
 
 class Mover(BoardActor):
     """The common part of the three movers: the channel ``"move"`` and its batched form."""
@@ -73,10 +71,6 @@ class Mover(BoardActor):
         self, board: Board, overlap: Array, slots: Array, queried: Array, out: Array, lo: int, hi: int
     ) -> None:
         masks.mask_moves(board.agents, board.cells, overlap, self.form, slots, queried, out, lo, hi)
-
-    def outcome(self, num_worlds: int, num_agents: int) -> Outcome:
-        attempted, success = np.zeros((2, num_worlds, num_agents), np.uint8)
-        return Outcome(attempted, success, _NONE, _NONE, _NONE)
 
     def run(
         self, board: Board, overlap: Array, turn: Turn, codes: Array, outcome: Outcome, lo: int, hi: int

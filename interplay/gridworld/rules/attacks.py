@@ -15,9 +15,9 @@ ANY, BY_ENCODING, BY_CELL, CELLS_NAMED = 0, 1, 2, 3
 
 
 @phase
-def gather(agents, cells, mapping, w, a, found):
-    """Lists the possible targets of an agent, cell by cell; returns their number."""
-    encoding, reach = agents[w, a].encoding, agents[w, a].attack_range
+def gather(agents, cells, mapping, w, a, reach, found):
+    """Lists an agent's possible targets within reach, cell by cell; returns their number."""
+    encoding = agents[w, a].encoding
     row, col = agents[w, a].row, agents[w, a].col
     top, bottom = max(row - reach, 0), min(row + reach, cells.shape[1] - 1)
     left, right = max(col - reach, 0), min(col + reach, cells.shape[2] - 1)
@@ -146,7 +146,7 @@ def attack_by(agents, cells, mapping, stream, w, a, form, stacked, codes, scratc
     stream[w, 2] += np.uint64(1)
     if not any_attack(form, codes):
         return -1
-    number = gather(agents, cells, mapping, w, a, scratch[0])
+    number = gather(agents, cells, mapping, w, a, agents[w, a].attack_range, scratch[0])
     if number == 0:
         return 0
     made = launch(agents, stream, w, a, form, stacked, codes, scratch[0], scratch[1], number, hits)

@@ -63,7 +63,7 @@ def mask_attacks(agents, cells, mapping, by_encoding, slots, queried, scratch, o
             if agents[w, a].has_ammo and agents[w, a].ammo <= 0:
                 continue
             reach = agents[w, a].attack_range
-            for i in range(gather(agents, cells, mapping, w, a, scratch)):
+            for i in range(gather(agents, cells, mapping, w, a, reach, scratch)):
                 other = scratch[i]
                 if by_encoding:
                     out[w, k, agents[w, other].encoding] = True

@@ -38,9 +38,6 @@ class CellOrders(Interface):
 
     Args:
         inner: the stack below; it sees a side's tuple, of a world with `see_field` and `diagonals`.
-
-    Raises:
-        UserError: in `setup`, for other observations or actions.
     """
 
     grid: ClassVar[int]

@@ -24,7 +24,7 @@ class LifeEnds(MatchWrapper):
         self._watched = list(range(self.slots)) if slots is None else list(slots)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
-        seen, info = self.env.reset(seed=seed, options=options)
+        seen, info = super().reset(seed=seed, options=options)
         self._lived = _living(info)
         return seen, info
 
@@ -48,9 +48,8 @@ class CutWithoutReward(MatchWrapper):
             raise UserError(f"CutWithoutReward: steps = {steps}; let one pass at least")
         self._limit = int(steps)
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
+    def _begin(self, seed: int | None) -> None:
         self._idle, self._returns = 0, np.zeros(self.slots)
-        return self.env.reset(seed=seed, options=options)
 
     def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
         seen, rewards, terminated, truncated, info = super().step(action)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.interfaces.match import MatchStart, MatchStep
+from interplay.interfaces.match import MatchStep
 from interplay.interfaces.wrappers.wrapper import MatchWrapper
 
 
@@ -46,10 +46,9 @@ class SignReward(MatchWrapper):
 class RecordEpisodeStatistics(MatchWrapper):
     """Adds ``info["episode"]`` to an episode's last step: ``r``, each slot's return, and ``l``, its number of steps."""
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
+    def _begin(self, seed: int | None) -> None:
         self._returns: list[Any] = [0.0] * self.slots
         self._steps = 0
-        return self.env.reset(seed=seed, options=options)
 
     def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
         seen, rewards, terminated, truncated, info = super().step(action)
@@ -69,10 +68,8 @@ class NormalizeReward(MatchWrapper):
         self._return, self._mean = np.zeros((2, self.slots))
         self._count, self._spread = 0, np.zeros(self.slots)  # Welford's sums
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
-        """Begins an episode; what was learnt of returns stays."""
-        self._return[:] = 0
-        return self.env.reset(seed=seed, options=options)
+    def _begin(self, seed: int | None) -> None:
+        self._return[:] = 0  # what was learnt of returns stays
 
     def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
         seen, rewards, *rest = super().step(action)

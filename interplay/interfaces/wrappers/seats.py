@@ -7,7 +7,7 @@ from typing import Any
 
 from interplay.core import seeding
 from interplay.core.errors import UserError
-from interplay.interfaces.match import MatchStart, MatchStep, slots_of
+from interplay.interfaces.match import MatchStep, slots_of
 from interplay.interfaces.wrappers.wrapper import MatchWrapper, regrouped
 
 
@@ -29,24 +29,22 @@ class RandPlayer(MatchWrapper):
                 )
         self._seed, self._episode = seed, -1
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
-        """Begins an episode and draws the seats."""
+    def _begin(self, seed: int | None) -> None:
+        """Draws the seats."""
         self._seed, self._episode = (self._seed, self._episode + 1) if seed is None else (seed, 0)
         draw = seeding.generator(self._seed, 0x5EA7, self._episode)
         self._seats = tuple(draw.permutation(self.slots).tolist())
-        seen, info = self.env.reset(seed=seed, options=options)
-        return self._of_players(seen), self._info(info)
 
     def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
         """Every player's action."""
         seated: list[Any] = [None] * self.slots
         for seat, one in zip(self._seats, action, strict=True):
             seated[seat] = one
-        seen, rewards, terminated, truncated, info = super().step(tuple(seated))
-        return self._of_players(seen), self._of_players(rewards), terminated, truncated, self._info(info)
+        seen, rewards, *rest = super().step(tuple(seated))
+        return (seen, self._shown(rewards), *rest)  # type: ignore[return-value]
 
-    def _of_players(self, values: Sequence[Any]) -> tuple[Any, ...]:
-        return tuple(values[seat] for seat in self._seats)
+    def _shown(self, seen: Sequence[Any]) -> tuple[Any, ...]:
+        return tuple(seen[seat] for seat in self._seats)
 
     def _info(self, info: dict[str, Any]) -> dict[str, Any]:
-        return {**regrouped(info, self._of_players), "seats": self._seats}
+        return {**regrouped(info, self._shown), "seats": self._seats}

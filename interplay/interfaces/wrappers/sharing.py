@@ -9,7 +9,7 @@ from typing import Any
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
-from interplay.interfaces.match import MatchStart, MatchStep, slots_of
+from interplay.interfaces.match import slots_of
 from interplay.interfaces.wrappers.wrapper import MatchWrapper
 
 
@@ -34,14 +34,6 @@ class AllObs(MatchWrapper):
                 for slot in range(self.slots)
             ]
         )
-
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
-        seen, info = self.env.reset(seed=seed, options=options)
-        return self._shown(seen), info
-
-    def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
-        seen, *rest = super().step(action)
-        return (self._shown(seen), *rest)  # type: ignore[return-value]
 
     def _around(self, values: Sequence[Any], slot: int) -> tuple[Any, ...]:
         return tuple(values[(slot + k) % self.slots] for k in range(self.slots))

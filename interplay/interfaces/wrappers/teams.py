@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
-from interplay.interfaces.match import OUTCOME, MatchStart, MatchStep, slots_of
+from interplay.interfaces.match import OUTCOME, MatchStep, slots_of
 from interplay.interfaces.wrappers.wrapper import MatchWrapper, regrouped
 
 REWARDS = ("mean", "sum", "first")
@@ -38,10 +38,6 @@ class MakeTeam(MatchWrapper):
             for space in slots_of(self.env)
         )
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
-        seen, info = self.env.reset(seed=seed, options=options)
-        return self._by_team(seen), self._info(info)
-
     def step(self, action: Sequence[Sequence[Any]]) -> MatchStep:  # type: ignore[override]
         """Every team's tuple of actions."""
         flat: list[Any] = [None] * self.slots
@@ -49,12 +45,12 @@ class MakeTeam(MatchWrapper):
             for player, one in zip(group, actions, strict=True):
                 flat[player] = one
         seen, rewards, terminated, truncated, info = super().step(tuple(flat))
-        members = self._by_team(rewards)
-        info = {**self._info(info), "member_rewards": members}
-        return self._by_team(seen), tuple(map(self._earned, members)), terminated, truncated, info
+        members = self._shown(rewards)
+        info = {**info, "member_rewards": members}
+        return seen, tuple(map(self._earned, members)), terminated, truncated, info
 
-    def _by_team(self, values: Sequence[Any]) -> tuple[tuple[Any, ...], ...]:
-        return tuple(tuple(values[player] for player in group) for group in self.groups)
+    def _shown(self, seen: Sequence[Any]) -> tuple[tuple[Any, ...], ...]:
+        return tuple(tuple(seen[player] for player in group) for group in self.groups)
 
     def _earned(self, rewards: tuple[Any, ...]) -> Any:
         if self._reward == "first":
@@ -63,7 +59,7 @@ class MakeTeam(MatchWrapper):
         return total if self._reward == "sum" else total / len(rewards)
 
     def _info(self, info: Mapping[str, Any]) -> dict[str, Any]:
-        teams = regrouped(info, self._by_team)
+        teams = regrouped(info, self._shown)
         if teams.get(OUTCOME) is not None:
             teams[OUTCOME] = tuple(float(np.mean(own)) for own in teams[OUTCOME])
         return teams
@@ -98,25 +94,19 @@ class SplitTeam(MatchWrapper):
                 f"SplitTeam: groups of {[len(group) for group in self.groups]} for teams of {sizes}"
             )
         check_groups("SplitTeam", self.groups, int(ends[-1]))
-        self.observation_space, self.action_space = (
-            spaces.Tuple(self._by_player(part)) for part in (seen, done)
-        )
-
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
-        seen, info = self.env.reset(seed=seed, options=options)
-        return self._by_player(seen), self._info(info)
+        self.observation_space, self.action_space = (spaces.Tuple(self._shown(part)) for part in (seen, done))
 
     def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
         seen, rewards, terminated, truncated, info = super().step(
             tuple(tuple(action[player] for player in group) for group in self.groups)
         )
-        members = info.get("member_rewards") or self._repeated(rewards)
-        return self._by_player(seen), self._by_player(members), terminated, truncated, self._info(info)
+        earned = info.pop("member_rewards", None) or self._shown(self._repeated(rewards))
+        return seen, earned, terminated, truncated, info
 
-    def _by_player(self, values: Any) -> tuple[Any, ...]:
+    def _shown(self, seen: Any) -> tuple[Any, ...]:
         pairs = [
             (player, one)
-            for group, own in zip(self.groups, values, strict=True)
+            for group, own in zip(self.groups, seen, strict=True)
             for player, one in zip(group, own, strict=True)
         ]
         return tuple(one for _, one in sorted(pairs, key=lambda pair: pair[0]))
@@ -130,9 +120,9 @@ class SplitTeam(MatchWrapper):
                 own if isinstance(own, tuple | list) and len(own) == len(group) else [own] * len(group)
                 for group, own in zip(self.groups, values, strict=True)
             ]
-            return self._by_player(nested)
+            return self._shown(nested)
 
-        return {name: value for name, value in regrouped(info, place).items() if name != "member_rewards"}
+        return regrouped(info, place)
 
 
 def check_groups(owner: str, groups: Sequence[Sequence[int]], players: int) -> None:

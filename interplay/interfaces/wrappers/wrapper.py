@@ -12,6 +12,7 @@ from interplay.interfaces.match import (
     ALIVE,
     MASK,
     OUTCOME,
+    MatchStart,
     MatchStep,
     as_rewards,
     match,
@@ -31,7 +32,7 @@ PER_SLOT = (
 
 
 class MatchWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """A match around a match; hands everything on.
+    """A match around a match; subclasses write `_begin`, `_shown` and `_info`, or more of `step`.
 
     Args:
         env: whatever `match` takes.
@@ -48,10 +49,28 @@ class MatchWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
             )
         self.slots = len(slots_of(self.env)[0])
 
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
+        self._begin(seed)
+        seen, info = self.env.reset(seed=seed, options=options)
+        info = self._info(info)
+        return self._shown(seen), info
+
     def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
         """Steps with one action per slot; rewards are always a tuple."""
         seen, rewards, terminated, truncated, info = self.env.step(action)
-        return tuple(seen), as_rewards(rewards, self.slots), bool(terminated), bool(truncated), info
+        earned = as_rewards(rewards, self.slots)
+        return self._shown(seen), earned, bool(terminated), bool(truncated), self._info(info)
+
+    def _begin(self, seed: int | None) -> None:
+        """Prepares for an episode, before its reset."""
+
+    def _shown(self, seen: Sequence[Any]) -> tuple[Any, ...]:
+        """The slots' observations outside."""
+        return tuple(seen)
+
+    def _info(self, info: dict[str, Any]) -> dict[str, Any]:
+        """The info outside."""
+        return info
 
 
 def regrouped(info: Mapping[str, Any], place: Callable[[Any], Any]) -> dict[str, Any]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from interplay.core.reading import read_json_lines
 from interplay.train.diagnosis.rules import FIRST_RETURN, RULES, Columns, Measured, Rule, columns_of
+from interplay.train.run.metrics_log import log_lines
 from interplay.train.settings import TrainSettings
 
 ALWAYS_LOGGED = "reward_abs_max"  # absent only in logs from before the measurements
@@ -50,18 +50,15 @@ class Unjudged(NamedTuple):
 
 
 class Judge:
-    """The rules over one run.
-
-    Args:
-        rules: to apply if they concern these settings.
+    """The rules that concern a run's settings, over its log.
 
     Attributes:
         measurements: lines so far.
     """
 
-    def __init__(self, settings: TrainSettings, rules: Sequence[Rule] = RULES) -> None:
+    def __init__(self, settings: TrainSettings) -> None:
         self._settings = settings
-        self._rules = [rule for rule in rules if rule.applies(settings)]
+        self._rules = [rule for rule in RULES if rule.applies(settings)]
         self._streaks: dict[str, dict[str, _Streak]] = {rule.name: {} for rule in self._rules}
         self._names: set[str] = set()
         self._first = math.nan
@@ -166,15 +163,13 @@ class LiveDiagnosis:
     """The rules over a run in training.
 
     Args:
-        log: its ``metrics.jsonl``. Faults in its present lines were reported before the run was resumed.
+        run: its folder. Faults in the present lines of its log were reported before the run was resumed.
     """
 
-    def __init__(self, settings: TrainSettings, log: Path) -> None:
+    def __init__(self, settings: TrainSettings, run: Path) -> None:
         self._judge, self._lines = Judge(settings), list[Mapping[str, Any]]()
-        if log.exists():
-            earlier = [line for _, line in read_json_lines(log, links=False)]
-            if earlier:
-                self._judge.add(columns_of(earlier))
+        if earlier := [line for _, line in log_lines(run)]:
+            self._judge.add(columns_of(earlier))
 
     def add(self, agent_steps: int, numbers: Mapping[str, Any]) -> list[str]:
         """Takes the numbers of an update; returns new warnings."""

@@ -71,11 +71,7 @@ def as_json(program: Program) -> dict[str, Any]:
 
 
 def make_program(policy: TrainedPolicy, agent: str | None) -> Program:
-    """The program of an agent's network.
-
-    Raises:
-        UserError: if `agent` is needed and None, or the network cannot be exported.
-    """
+    """The program of an agent's network."""
     kind, population = find_network(policy, agent)
     own = policy.networks[kind.name]
     network = own.of_population(policy.inference[kind.name], population)

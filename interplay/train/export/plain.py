@@ -93,10 +93,6 @@ def load(path: str | Path) -> PlainPolicy:
 # -- operations: (shape of the result, parameters of the step, arrays) -> array -------------------------------------------
 
 
-def _logistic(_: Any, __: Any, x: np.ndarray) -> np.ndarray:
-    return 0.5 * (np.tanh(0.5 * x) + 1.0)  # 1 / (1 + exp(-x)) without overflow
-
-
 def _broadcast(lengths: Any, params: Any, x: np.ndarray) -> np.ndarray:
     """`before` holds for each axis of the result the axis of x; -1: a new one."""
     return np.broadcast_to(x.reshape([x.shape[i] if i >= 0 else 1 for i in params["before"]]), lengths)
@@ -107,18 +103,10 @@ def _slice(_: Any, params: Any, x: np.ndarray) -> np.ndarray:
     return x[tuple(slice(start, None if stop < 0 else stop, stride) for start, stop, stride in cuts)]
 
 
-def _pad(_: Any, params: Any, x: np.ndarray, value: np.ndarray) -> np.ndarray:
-    return np.pad(x, params["around"], constant_values=value)
-
-
 def _product(_: Any, params: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     if params["equation"] == "ab,bc->ac":
         return np.asarray(x @ y)
     return np.asarray(np.einsum(params["equation"], x, y, optimize=True))
-
-
-def _take_along(_: Any, params: Any, x: np.ndarray, index: np.ndarray) -> np.ndarray:
-    return np.take_along_axis(x, index.astype(np.int64), params["axis"])
 
 
 def _with(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -137,7 +125,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     **{name: _with(getattr(np, name)) for name in _NUMPY.split()},
     "identity": _with(lambda x: x),
     "cast": _with(lambda x: x),  # every result is cast to its dtype
-    "logistic": _logistic,
+    "logistic": _with(lambda x: 0.5 * (np.tanh(0.5 * x) + 1.0)),  # 1 / (1 + exp(-x)) without overflow
     "rsqrt": _with(lambda x: 1.0 / np.sqrt(x)),
     "where": _with(np.where),
     "reshape": lambda lengths, _, x: x.reshape(lengths),
@@ -145,7 +133,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "broadcast": _broadcast,
     "concatenate": lambda _, params, *arrays: np.concatenate(arrays, params["axis"]),
     "slice": _slice,
-    "pad": _pad,
+    "pad": lambda _, params, x, value: np.pad(x, params["around"], constant_values=value),
     "sum": _over(np.sum),
     "max": _over(np.max),
     "min": _over(np.min),
@@ -153,5 +141,5 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "cumsum": lambda _, params, x: np.cumsum(x, params["axis"]),
     "product": _product,
     "take": lambda _, params, x, index: np.take(x, index.astype(np.int64), params["axis"]),
-    "take_along": _take_along,
+    "take_along": lambda _, params, x, index: np.take_along_axis(x, index.astype(np.int64), params["axis"]),
 }

@@ -81,10 +81,6 @@ def trace(
     Args:
         function: an array per input -> {name: array}.
         inputs: their shapes begin with -1.
-        about: of the program.
-
-    Raises:
-        UserError: for an operation without a step.
     """
     (rows,) = jax.export.symbolic_shape(ROWS)
     shapes = [jax.ShapeDtypeStruct((rows, *own.shape[1:]), own.dtype) for own in inputs]
@@ -198,11 +194,7 @@ class _Writer:
         return tuple(self._length(length) for length in shape)
 
     def _length(self, length: Any) -> int:
-        """A length as in `Dims`.
-
-        Raises:
-            UserError: if it is no multiple of the rows.
-        """
+        """A length as in `Dims`."""
         if isinstance(length, int | np.integer):
             return int(length)
         one, two = (int(length._evaluate({ROWS: rows})) for rows in (1, 2))
@@ -267,13 +259,18 @@ class _Writer:
     def _slice(self, equation: Any, given: list[Any], shape: Dims, dtype: str) -> Any:
         params = equation.params
         own = equation.invars[0].aval.shape
-        strides = params["strides"] or [1] * len(own)
-        return self._cut(
-            given[0], own, params["start_indices"], params["limit_indices"], strides, shape, dtype
-        )
+        starts, stops = params["start_indices"], params["limit_indices"]
+        return self._cut(given[0], own, starts, stops, shape, dtype, params["strides"])
 
     def _cut(
-        self, value: Any, own: Sequence[Any], starts: Any, stops: Any, strides: Any, shape: Dims, dtype: str
+        self,
+        value: Any,
+        own: Sequence[Any],
+        starts: Any,
+        stops: Any,
+        shape: Dims,
+        dtype: str,
+        strides: Sequence[int] | None = None,
     ) -> Any:
         """Slices an array; an axis of rows stays whole."""
         start, stop = [], []
@@ -286,9 +283,8 @@ class _Writer:
                 stop.append(-1)
             else:
                 raise self._refusal("a part of the rows")
-        return self._step(
-            "slice", [value], shape, dtype, start=start, stop=stop, stride=[int(one) for one in strides]
-        )
+        stride = [int(one) for one in strides or [1] * len(own)]
+        return self._step("slice", [value], shape, dtype, start=start, stop=stop, stride=stride)
 
     def _split(self, equation: Any, value: Any) -> list[Any]:
         own, axis, at, parts = equation.invars[0].aval.shape, equation.params["axis"], 0, []
@@ -296,11 +292,8 @@ class _Writer:
             starts, stops = [0] * len(own), list(own)
             starts[axis], stops[axis] = at, at + out.aval.shape[axis]
             at = stops[axis]
-            parts.append(
-                self._cut(
-                    value, own, starts, stops, [1] * len(own), self._dims(out.aval.shape), out.aval.dtype.name
-                )
-            )
+            shape, dtype = self._dims(out.aval.shape), out.aval.dtype.name
+            parts.append(self._cut(value, own, starts, stops, shape, dtype))
         return parts
 
     def _unstack(self, equation: Any, value: Any) -> list[Any]:
@@ -308,7 +301,7 @@ class _Writer:
         for at, out in enumerate(equation.outvars):
             starts, stops, shape = [0] * len(own), list(own), list(self._dims(own))
             starts[axis], stops[axis], shape[axis] = at, at + 1, 1
-            part = self._cut(value, own, starts, stops, [1] * len(own), tuple(shape), out.aval.dtype.name)
+            part = self._cut(value, own, starts, stops, tuple(shape), out.aval.dtype.name)
             parts.append(self._step("reshape", [part], self._dims(out.aval.shape), out.aval.dtype.name))
         return parts
 
@@ -352,7 +345,7 @@ class _Writer:
             for axis, start in zip(numbers.start_index_map, index, strict=True):
                 starts[axis] = int(start)
             stops = [size if start == 0 else start + size for start, size in zip(starts, sizes, strict=True)]
-            part = self._cut(value, own, starts, stops, [1] * len(own), self._dims(sizes), dtype)
+            part = self._cut(value, own, starts, stops, self._dims(sizes), dtype)
             return self._step("reshape", [part], shape, dtype)
         where = self._dims(equation.invars[1].aval.shape)
         if len(numbers.start_index_map) != 1 or numbers.collapsed_slice_dims != numbers.start_index_map:
@@ -385,7 +378,7 @@ class _Writer:
         stops = [
             size if int(start) == 0 else int(start) + size for start, size in zip(starts, sizes, strict=True)
         ]
-        return self._cut(value, own, [int(start) for start in starts], stops, [1] * len(own), shape, dtype)
+        return self._cut(value, own, [int(start) for start in starts], stops, shape, dtype)
 
     def _choose(self, equation: Any, given: list[Any]) -> list[Any]:
         """Computes all branches, which are pure, and selects one."""

@@ -34,12 +34,10 @@ class TeamLearner(Learner):
         state: input of the mixers; None where they have none.
         targets: kind name -> (Q, P) float32, parameters of the target networks.
         epsilon: share of random choices in play.
-
-    Raises:
-        UserError: as `find_team_groups` and `find_state`.
     """
 
     networks: dict[str, UtilityNetwork]  # type: ignore[assignment]
+    algorithm: ValueFactorisation
 
     def __init__(self, world: World, settings: TrainSettings, populations: Populations) -> None:
         self.team_groups = find_team_groups(settings, world, populations)
@@ -91,24 +89,15 @@ class TeamLearner(Learner):
 
     def set_epsilon(self, agent_steps: int) -> None:
         """Sets epsilon for the number of agent-steps so far."""
-        assert isinstance(self.algorithm, ValueFactorisation)
         self.epsilon = self.algorithm.epsilon(agent_steps)
 
     def sums(self, number: int, frames: Frames) -> np.ndarray:
         """(P + 5,) float32, summed gradient and `Differences` over some stretches of a team group."""
-        team_group = self.team_groups[number]
-        vector, target = (
-            self.vectors[team_group.kind][team_group.population],
-            self.targets[team_group.kind][team_group.population],
-        )
-        return np.asarray(self.networks[team_group.kind].sums(vector, target, frames))
+        kind, at, _ = self.team_groups[number]
+        return np.asarray(self.networks[kind].sums(self.vectors[kind][at], self.targets[kind][at], frames))
 
     def step(self, number: int, total: np.ndarray, update: int) -> float:
-        """Takes a gradient step of a team group's population, given sums over all shards; returns the gradient's norm before scaling.
-
-        Raises:
-            UserError: if the sum is not finite.
-        """
+        """Takes a gradient step of a team group's population, given sums over all shards; returns the gradient's norm before scaling."""
         team_group = self.team_groups[number]
         if not np.isfinite(total).all():
             self._refuse(team_group, total, update)
@@ -118,14 +107,9 @@ class TeamLearner(Learner):
             self.vectors[kind], self._moments[kind], total, rate, at
         )
         self.steps[number] += 1
-        if self.steps[number] % self._every == 0:
+        if self.steps[number] % self.algorithm.settings.target_every == 0:
             self._copy(team_group)
         return float(norm)
-
-    @property
-    def _every(self) -> int:
-        assert isinstance(self.algorithm, ValueFactorisation)
-        return self.algorithm.settings.target_every
 
     def _copy(self, team_group: TeamGroup) -> None:
         target = self.targets[team_group.kind].copy()
@@ -161,11 +145,7 @@ class TeamLearner(Learner):
         return super().save() | {"targets": {"steps": self.steps, **self.targets}}
 
     def load(self, arrays: Mapping[str, Mapping[str, np.ndarray]]) -> None:
-        """Restores the arrays of `save`.
-
-        Raises:
-            UserError: if the checkpoint belongs to other networks, populations or teams.
-        """
+        """Restores the arrays of `save`."""
         super().load(arrays)
         mine = {name: np.empty_like(target) for name, target in self.targets.items()}
         counts = {"steps": self.steps}

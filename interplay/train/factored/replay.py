@@ -214,11 +214,7 @@ class Replay:
         return ring | self._own()
 
     def load(self, arrays: Mapping[str, np.ndarray], owner: str) -> None:
-        """Restores the arrays of `save`.
-
-        Raises:
-            UserError: for other frames or teams, or a larger ring.
-        """
+        """Restores the arrays of `save`."""
         count = np.zeros(1, np.int64)
         restore({"taken": count}, arrays, owner, {"taken": (0, 2**53)})
         there = min(int(count[0]), self.capacity)

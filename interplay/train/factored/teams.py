@@ -37,11 +37,7 @@ class TeamGroup(NamedTuple):
 def find_team_groups(
     settings: TrainSettings, world: World, populations: Populations
 ) -> tuple[TeamGroup, ...]:
-    """The team groups of the populations that the run's networks play.
-
-    Raises:
-        UserError: if teams are unknown, a team has agents of several kinds or populations, actions are continuous, or populations change with births.
-    """
+    """The team groups of the populations that the run's networks play."""
     algorithm = settings.algorithm
     if populations.fixed is None:
         if len(populations.names) > 1:
@@ -82,11 +78,7 @@ def find_team_groups(
 
 
 def find_marks(settings: TrainSettings, world: World, populations: Populations) -> dict[str, np.ndarray]:
-    """One-hots of the members' indices in their teams, for ``agent_id``: kind name -> (A_kind, M) float32.
-
-    Raises:
-        UserError: as `find_team_groups`.
-    """
+    """One-hots of the members' indices in their teams, for ``agent_id``: kind name -> (A_kind, M) float32."""
     marks: dict[str, np.ndarray] = {}
     if settings.factored is None or not settings.factored.agent_id:
         return marks
@@ -102,11 +94,7 @@ def find_marks(settings: TrainSettings, world: World, populations: Populations) 
 
 
 def find_state(settings: TrainSettings, world: World, team_groups: Sequence[TeamGroup]) -> View | None:
-    """The mixers' input; None for sums.
-
-    Raises:
-        UserError: for ``qmix.state = "world"`` in a world without state.
-    """
+    """The mixers' input; None for sums."""
     group = settings.factored
     if not isinstance(group, QmixGroup):
         return None

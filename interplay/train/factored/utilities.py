@@ -42,9 +42,7 @@ class UtilityNetwork(PolicyNetwork):
     """The networks and mixers of one kind of agent for Q populations.
 
     Args:
-        kind: name and spaces.
         key: jax random key of the first population's weights.
-        group: settings of the algorithm.
         make_mixer: key -> mixer.
         marks: as of `PolicyNetwork`.
     """

@@ -89,7 +89,6 @@ def pack(layout: Layout, observation: Mapping[str, jax.Array], keep_hidden: bool
     """Moves visible entities to the front; reads no parameters, so a rollout is packed once for all epochs.
 
     Args:
-        layout: of the observation's space.
         observation: key -> (B, ...).
         keep_hidden: leave all rows in place and return the hidden ones (for the additive mask).
     """

@@ -114,8 +114,6 @@ class RecurrentNetwork(eqx.Module):
 
     Args:
         network: with `features` and `decide`.
-        cell: ``gru`` or ``lstm``.
-        units: size of the cell.
         key: jax random key of the cell's weights.
     """
 

@@ -125,9 +125,6 @@ class PicturesNetwork(eqx.Module):
     Args:
         observation_space: of one agent, with at least one picture: a leaf (H, L, channels) or (channels, H, L) of uint8 in 0..255.
         settings: channels, hidden and activation are read.
-
-    Raises:
-        UserError: if there is no picture, one is too small, or `settings.input_scale` would scale it twice.
     """
 
     eyes: tuple[Eye, ...]

@@ -82,11 +82,7 @@ class Pointer(eqx.Module):
 def pointing_heads(
     kind: str, observation_space: spaces.Dict, action_space: spaces.Space, table: str
 ) -> Heads:
-    """The pointing heads of an action, all at rows of the one table that a network reads.
-
-    Raises:
-        UserError: for a head that points at another or a missing table.
-    """
+    """The pointing heads of an action, all at rows of the one table that a network reads."""
     found = tables_of(observation_space, action_space)
     other = next((head for head, key in found.items() if key != table), None)
     if other is not None:

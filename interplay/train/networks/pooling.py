@@ -71,7 +71,6 @@ def pool_all(
     """Attention over the leading rows of every sample, the same number for all.
 
     Args:
-        shape, weights: of the attention.
         rows: (B, K, features + 1), the last column is the type.
         count: (B,) number of attended rows.
         hidden: (B, K) rows that are attended with +1 on their logits and left out of the mean, or None.
@@ -97,7 +96,6 @@ def attention(
     """Attention weights for display, (B, heads, R + 1, R + 1): p_ij above; index R is the extra entity.
 
     Args:
-        shape, weights: as for `pool_all`.
         rows: (B, R, features + 1), not packed.
         hidden: (B, R) bool.
         additive: hidden rows are attended with +1 on their logits; else not at all.

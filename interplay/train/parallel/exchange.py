@@ -10,12 +10,15 @@ import threading
 import time
 from collections.abc import Sequence
 from multiprocessing import shared_memory
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
 from interplay.train.parallel.compilation import Compilation, compilation
 from interplay.train.parallel.meeting import place_of
+
+if TYPE_CHECKING:
+    from interplay.train.parallel.watch import Watch
 
 LINE = 64  # bytes per worker: a cache line with turn, heartbeats and compilation
 TURN, HEART, COMPILING, COMPILED = range(4)  # columns of a line, int64
@@ -135,18 +138,6 @@ class LostWorker(Exception):
     """Another worker is gone, frozen or silent."""
 
 
-class Watcher(Protocol):
-    """Checks the others while a worker waits; see `watch.Watch`."""
-
-    def begin(self, own_seconds: float) -> None:
-        """A wait begins, after `own_seconds` of the worker's own work."""
-        ...
-
-    def look(self, signs: np.ndarray, late: Sequence[int]) -> None:
-        """Raises if one of the late workers is lost; `signs` from `signs_of`."""
-        ...
-
-
 class SharedMemory:
     """Workers of one machine over a block of shared memory.
 
@@ -176,7 +167,7 @@ class SharedMemory:
         size: int,
         capacity: int,
         fences: Sequence[Any],
-        watcher: Watcher | None = None,
+        watcher: Watch | None = None,
     ) -> None:
         self.rank, self.size = rank, size
         self._block = shared_memory.SharedMemory(name=name)

@@ -96,11 +96,7 @@ class ByName:
         return {agent: actions[agent] for agent in observations if agent in actions}
 
     def forget(self, agent: str) -> None:
-        """Ends the agent's life: its next observation begins another.
-
-        Raises:
-            UserError: for an unknown agent.
-        """
+        """Ends the agent's life: its next observation begins another."""
         if self._knows(agent):
             self._ended[0, self._place[agent][2]] = True
         elif self._further is not None:
@@ -144,11 +140,7 @@ class ByName:
         )
 
     def _knows(self, agent: Any) -> bool:
-        """Whether an agent is one of the world's; False: the only network plays it.
-
-        Raises:
-            UserError: if it is not, and there are several networks.
-        """
+        """Whether an agent is one of the world's; False: the only network plays it."""
         if str(agent) in self._place:
             return True
         if self._further is None:
@@ -225,11 +217,7 @@ def look(
 
 
 def mark_of(policy: TrainedPolicy, kind: Kind, agent: str | None) -> np.ndarray | None:
-    """The agent's one-hot for ``agent_id``, (M,) float32; None without.
-
-    Raises:
-        UserError: if `agent` is needed and None.
-    """
+    """The agent's one-hot for ``agent_id``, (M,) float32; None without."""
     marks = policy.networks[kind.name].marks
     if marks is None:
         return None
@@ -242,21 +230,13 @@ def mark_of(policy: TrainedPolicy, kind: Kind, agent: str | None) -> np.ndarray 
 
 
 def find_network(policy: TrainedPolicy, agent: str | None, population: int | None = None) -> tuple[Kind, int]:
-    """The kind of an agent, and the number of its network in a population (`TrainedPolicy.mover`).
-
-    Raises:
-        UserError: for an unknown agent, or if `agent` is needed and None.
-    """
+    """The kind of an agent, and the number of its network in a population (`TrainedPolicy.mover`)."""
     world = policy.world
     if agent is None:
-        if len(world.kinds) > 1:
-            raise UserError(
-                f"{policy.name}: {world.id} has agents of several kinds; give the agent, e.g. agent={world.agents[0]!r}"
-            )
-        if len(policy.names) > 1:
-            raise UserError(
-                f"{policy.name}: it has {len(policy.names)} networks; give the agent, e.g. agent={world.agents[0]!r}"
-            )
+        several = f"{world.id} has agents of several kinds" if len(world.kinds) > 1 else ""
+        several = several or (f"it has {len(policy.names)} networks" if len(policy.names) > 1 else "")
+        if several:
+            raise UserError(f"{policy.name}: {several}; give the agent, e.g. agent={world.agents[0]!r}")
         return world.kinds[0], 0
     if agent not in world.agents and has_one_network(policy):
         return world.kinds[0], 0

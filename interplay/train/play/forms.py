@@ -45,11 +45,7 @@ class InputRows:
         return parted(self._distribution, self.legal) if self.masked else None
 
     def put(self, row: int, owner: str, given: Any, info: Mapping[str, Any]) -> None:
-        """Fills a row with an agent's observation, its mask and whether it acts.
-
-        Raises:
-            UserError: for a wrong observation or mask, or a missing mask.
-        """
+        """Fills a row with an agent's observation, its mask and whether it acts."""
         for key, part in self.kind.observation_space.spaces.items():
             self.seen[key][0, row] = leaf_of(given, key, part, owner)
         self.acting[0, row] = info.get("acting", True)
@@ -73,9 +69,6 @@ def leaf_of(given: Any, key: str, part: spaces.Space[Any], owner: str, lead: int
         given: nested mappings and tuples, or the leaf itself.
         key: the world's name of the leaf, with dots where spaces are nested.
         lead: number of axes before the leaf's own.
-
-    Raises:
-        UserError: if it is missing, has another shape, or numbers that are not finite or do not fit the dtype.
     """
     leaf, shape = _walk(given, key), tuple(part.shape or ())
     if leaf is None:
@@ -125,9 +118,6 @@ def legal_of(
 
     Returns:
         (choices,), or (rows, choices).
-
-    Raises:
-        UserError: for a mask of another form.
     """
     try:
         if rows is None:
@@ -144,11 +134,7 @@ def legal_of(
 
 
 def refuse_stuck(distribution: Distribution, legal: np.ndarray, owner: str) -> None:
-    """Refuses masks (..., choices) without a legal choice for a head.
-
-    Raises:
-        UserError: naming the part of the action.
-    """
+    """Refuses masks (..., choices) without a legal choice for a head."""
     at = 0
     for part in distribution.parts:
         for count in part.choices:

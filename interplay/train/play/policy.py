@@ -92,9 +92,6 @@ def _settings(
     """The settings of a checkpoint's run, and a function that makes its world (None: from the settings).
 
     If only the world's module is missing, the policy plays by the spaces in the checkpoint, and the function raises.
-
-    Raises:
-        UserError: as `settings_of`, if the checkpoint holds no spaces or the settings name another program.
     """
     try:
         return settings_of(path, trust), None
@@ -155,11 +152,7 @@ def load_population(run: Path | str, population: str, greedy: bool = False, trus
 
 
 def find_opponent(settings: TrainSettings, population: str) -> Policy:
-    """The opponent that plays a population, by ``opponents``; of several the most frequent.
-
-    Raises:
-        UserError: as `open_opponent`.
-    """
+    """The opponent that plays a population, by ``opponents``; of several the most frequent."""
     return open_opponent(settings, f"opponents.{population}", settings.foreign[population], population)
 
 
@@ -167,13 +160,8 @@ def open_opponent(settings: TrainSettings, key: str, value: str, population: str
     """A policy named in the settings; another run needs its own trust.
 
     Args:
-        settings: of the run.
         key: of the setting, e.g. ``opponents.left``.
-        value: its value.
         population: of a run with several, the one that plays; None: all do.
-
-    Raises:
-        UserError: if there is no such policy or run, or the run has no such population.
     """
     try:
         if is_folder(value):
@@ -201,11 +189,7 @@ def population_names(checkpoint: Path) -> list[str]:
 def read_populations(
     checkpoint: Path, wanted: Sequence[str] | None
 ) -> tuple[list[str], list[dict[str, np.ndarray]]]:
-    """Names and weights of some populations of a checkpoint, or of all; reads no other files.
-
-    Raises:
-        UserError: if there is no such population, or its file is missing or damaged.
-    """
+    """Names and weights of some populations of a checkpoint, or of all; reads no other files."""
     stems = _stems(checkpoint)
     odd = [name for name in wanted or () if name not in stems]
     if odd:
@@ -230,11 +214,7 @@ def _stems(checkpoint: Path) -> dict[str, str]:
 
 
 def sound_checkpoints(run: Path | str) -> tuple[list[Path], list[str]]:
-    """A run's sound checkpoints, oldest first, and the problems of the others.
-
-    Raises:
-        UserError: if none is sound.
-    """
+    """A run's sound checkpoints, oldest first, and the problems of the others."""
     found = {path: problem(path) for path in list_checkpoints(split_player(str(run))[0])}
     sound = [path for path, reason in found.items() if reason is None]
     if not sound:
@@ -251,9 +231,6 @@ def policies_at(
     Args:
         run: its folder; of a league RUN@PLAYER.
         checkpoints: of that run.
-
-    Raises:
-        UserError: as `read_populations`.
     """
     player = split_player(str(run))[1]
     for path in checkpoints:

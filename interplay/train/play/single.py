@@ -26,7 +26,6 @@ class SingleActor:
 
     Args:
         checkpoint: its folder, inside the run's.
-        seed: of sampled actions.
         trust: the run's settings may name user-defined programs; needed once, for a run from elsewhere.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The value function of a trained policy for arbitrary observations, also in another thread than it plays in."""
+"""The value function of a trained policy: of arbitrary observations, and in another thread than the policy plays in."""
 
 from __future__ import annotations
 
@@ -10,14 +10,12 @@ from interplay.core.errors import UserError
 from interplay.core.world import World
 from interplay.train.play.trained_policy import TrainedPolicy
 
+Value = Callable[[Mapping[str, np.ndarray], int], np.ndarray]
+Expects = Callable[[Mapping[str, np.ndarray]], np.ndarray]
 
-def values_of(
-    policy: TrainedPolicy, world: World, kind: int = 0
-) -> Callable[[Mapping[str, np.ndarray], int], np.ndarray]:
-    """A function that returns V of a batch of observations by the network of one population.
 
-    Args:
-        kind: number of the kind of agents.
+def values_of(policy: TrainedPolicy, world: World) -> Value:
+    """A function that returns V of a batch of observations by the network of one population, for the first kind of agents.
 
     Returns:
         (observation name -> (N, ...), population) -> values (N,) float32.
@@ -26,14 +24,10 @@ def values_of(
         UserError: if the networks were trained for other spaces.
     """
     policy.start(world)
-    name = world.kinds[kind].name
+    name = world.kinds[0].name
     return lambda observation, population: policy.values(
         observation, np.full(len(next(iter(observation.values()))), population), name
     )
-
-
-Value = Callable[[Mapping[str, np.ndarray], int], np.ndarray]
-Expects = Callable[[Mapping[str, np.ndarray]], np.ndarray]
 
 
 class ValuesBeside:
@@ -51,7 +45,7 @@ class ValuesBeside:
         self._value: Value | None = None
 
     def __call__(self, world: World) -> Value:
-        """A function as `interplay.train.play.values.values_of` makes it.
+        """A function as from `values_of`.
 
         Args:
             world: always the same one, used by the calling thread alone.

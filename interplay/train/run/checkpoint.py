@@ -178,9 +178,6 @@ def write_arrays(folder: Path | str, stem: str, arrays: Mapping[str, Any]) -> No
         folder: `CheckpointWriter.staging`.
         stem: file name without ``.safetensors``; letters, digits, ``_``, ``-`` and dots.
         arrays: name -> array of booleans or numbers, of any shape.
-
-    Raises:
-        UserError: for an unsupported stem or dtype, or a system error.
     """
     if not _STEM.fullmatch(stem):
         raise UserError(f"checkpoint file {stem!r}: name it with letters, digits, _, - and dots")
@@ -208,11 +205,7 @@ def staging_path(run: Path | str, agent_steps: int) -> Path:
 
 
 def list_checkpoints(run: Path | str) -> list[Path]:
-    """Folders of a run's checkpoints, oldest first; complete but not verified.
-
-    Raises:
-        UserError: if ``checkpoints`` is a link or no folder.
-    """
+    """Folders of a run's checkpoints, oldest first; complete but not verified."""
     folder = Path(run) / "checkpoints"
     refuse_links(folder.parent, (), [folder.name])
     if not folder.is_dir():
@@ -222,11 +215,7 @@ def list_checkpoints(run: Path | str) -> list[Path]:
 
 
 def read_checkpoint(path: Path | str) -> Checkpoint:
-    """Reads a checkpoint and verifies every byte of it.
-
-    Raises:
-        UserError: if it is damaged (missing, cut or altered file) or foreign (another program's, a newer format).
-    """
+    """Reads a checkpoint and verifies every byte of it."""
     path = Path(path)
     manifest = read_manifest(path)
     contents = read_files(path, manifest)
@@ -246,9 +235,6 @@ def read_part(path: Path | str, stems: Sequence[str]) -> tuple[dict[str, Any], l
 
     Returns:
         The record, and one mapping name -> array per stem.
-
-    Raises:
-        UserError: if a file is not in the manifest, missing, cut or altered.
     """
     path = Path(path)
     manifest = read_manifest(path)
@@ -314,11 +300,7 @@ def latest_checkpoint(run: Path | str, say: Callable[[str], None] | None = None)
 
 
 def find_checkpoint(path: Path | str, say: Callable[[str], None] | None = None) -> Path:
-    """The checkpoint of a path: a checkpoint's folder itself, or the newest sound one of a run folder.
-
-    Raises:
-        UserError: if there is none.
-    """
+    """The checkpoint of a path: a checkpoint's folder itself, or the newest sound one of a run folder."""
     path = Path(path)
     if (path / NAME).exists():
         return path.resolve() if path.is_symlink() else path  # the user named this link

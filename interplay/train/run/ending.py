@@ -61,7 +61,7 @@ def play_out(worker: Worker, interrupted: Callable[[], bool] = lambda: False) ->
     parameters = worker.learner.inference_parameters()
     for shard in shards:
         shard.collector.episodes.windows.close()
-        shard.set_learning(none)
+        shard.collector.set_learning(none)
     for turn in range(most):
         if worker.agree(int(interrupted())):
             return None
@@ -70,7 +70,7 @@ def play_out(worker: Worker, interrupted: Callable[[], bool] = lambda: False) ->
         collect([shard.collector for shard in shards], parameters, worker.updates + turn)
         steps += shards[0].collector.buffer.steps
         for shard in shards:
-            shard.set_learning(none)  # drops the samples
+            shard.collector.set_learning(none)  # drops the samples
             shard.collector.buffer.advance()
         numbers = worker.summarise()
         if numbers["episodes"]:

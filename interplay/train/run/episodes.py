@@ -31,9 +31,7 @@ class EpisodeStatistics:
     count for a metric that is NaN (a share without a case).
 
     Args:
-        world: a batch, reset.
         further: additional numbers per episode, given to `end`.
-        sides: sides to log.
 
     Attributes:
         names: metric -> number of its values, 1 per world or A.
@@ -274,11 +272,7 @@ class Windows:
         return bool(saved) and (sums is None or sums.ndim != 2 or sums.shape[1] == self.sums.shape[1])
 
     def load(self, saved: Mapping[str, np.ndarray], owner: str) -> None:
-        """Restores the arrays of `save`; for those of an earlier version it drops all windows.
-
-        Raises:
-            UserError: for arrays that do not fit.
-        """
+        """Restores the arrays of `save`; for those of an earlier version it drops all windows."""
         if not self.fits(saved):
             self.forget(UNKNOWN)
             return
@@ -305,7 +299,6 @@ class LifeStatistics:
     """Sums over lives, float64, so that sums of shards can be added.
 
     Args:
-        world: a batch, reset.
         others: other players take part: the learner's lives get an additional row behind those of the populations.
 
     Attributes:

@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from interplay.core.errors import UserError
 from interplay.core.files import FileLock, os_errors_as_user_errors, refuse_links, replace_file, sync_folder
@@ -22,6 +22,7 @@ from interplay.train.run.checkpoint import BEST, Checkpoint, list_checkpoints, s
 from interplay.train.run.manifest import read_manifest
 from interplay.train.run.metrics_log import (
     ENDING,
+    METRICS,
     MetricsLog,
     cut_torn_line,
     drop_ending,
@@ -34,14 +35,13 @@ from interplay.train.run.settings_file import departures, refuse_edits, settings
 from interplay.train.run.writers import MARK, Writers, handed_so_far, remove_files
 from interplay.train.settings import TrainSettings
 
-S = TypeVar("S", bound=TrainSettings)
 _FILES, _FOLDERS = (
-    (".lock", "settings.toml", "metrics.jsonl", "metrics.csv", MARK),
+    (".lock", "settings.toml", METRICS, "metrics.csv", MARK),
     ("checkpoints", "recordings", "tensorboard", "wandb"),
 )
 
 
-class RunFolder(Generic[S]):
+class RunFolder:
     """A run folder locked by this process until `close`.
 
     Attributes:
@@ -57,7 +57,9 @@ class RunFolder(Generic[S]):
         ['.lock', 'checkpoints', 'settings.toml']
     """
 
-    def __init__(self, path: Path, settings: S, lock: FileLock, sealed: Sealed | None = None) -> None:
+    def __init__(
+        self, path: Path, settings: TrainSettings, lock: FileLock, sealed: Sealed | None = None
+    ) -> None:
         self.path = path
         self.settings = settings
         self._lock = lock
@@ -67,7 +69,7 @@ class RunFolder(Generic[S]):
         self._made: list[Path] = []  # folders that `create` made, innermost first
 
     @classmethod
-    def create(cls, path: Path | str, settings: S) -> RunFolder[S]:
+    def create(cls, path: Path | str, settings: TrainSettings) -> RunFolder:
         """Creates the folder of a new run.
 
         Raises:
@@ -93,7 +95,7 @@ class RunFolder(Generic[S]):
         return run
 
     @classmethod
-    def open(cls, path: Path | str, model: type[S] = TrainSettings) -> RunFolder[S]:  # type: ignore[assignment]
+    def open(cls, path: Path | str) -> RunFolder:
         """Opens the folder of a run to resume it, and cuts off a torn last line of ``metrics.jsonl``.
 
         Call `admit` before using its settings.
@@ -111,7 +113,7 @@ class RunFolder(Generic[S]):
         lock = _lock(path)
         try:
             sealed = read_sealed(path / "settings.toml")
-            settings = settings_in(sealed, path / "settings.toml", model)
+            settings = settings_in(sealed, path / "settings.toml")
             run = cls(path, settings, lock, sealed)
             with os_errors_as_user_errors("mending", run.metrics_path):
                 cut_torn_line(run.metrics_path)
@@ -139,7 +141,7 @@ class RunFolder(Generic[S]):
     @property
     def metrics_path(self) -> Path:
         """The log of the run."""
-        return self.path / "metrics.jsonl"
+        return self.path / METRICS
 
     def log(self, agent_steps: int, values: Mapping[str, Any]) -> None:
         """Appends a line to ``metrics.jsonl`` and passes it to the writers of ``train.writers``.
@@ -147,9 +149,6 @@ class RunFolder(Generic[S]):
         Args:
             agent_steps: of the run so far.
             values: numbers, texts, lists or groups of them; NaN becomes null.
-
-        Raises:
-            UserError: if the line cannot be written (a full disk); earlier lines are intact.
         """
         if self._logs is None:
             self._logs = (
@@ -160,11 +159,7 @@ class RunFolder(Generic[S]):
             log.write(agent_steps, values)
 
     def log_ending(self, agent_steps: int, lines: Sequence[Mapping[str, Any]]) -> None:
-        """Appends the lines of `play_out` to ``metrics.jsonl`` alone.
-
-        Raises:
-            UserError: if they cannot be written (a full disk); earlier lines are intact.
-        """
+        """Appends the lines of `play_out` to ``metrics.jsonl`` alone."""
         with MetricsLog(self.metrics_path) as log:
             log.write_lines(agent_steps, [{**line, ENDING: True} for line in lines])
             log.sync()
@@ -195,9 +190,6 @@ class RunFolder(Generic[S]):
             checkpoint: to resume from; None: there is none yet.
             accept_settings: accept changes, for this run and its checkpoints so far.
             trust: the file may name programs, see `interplay.core.trust`.
-
-        Raises:
-            UserError: naming the keys that were changed, or that name programs.
         """
         file, edited = self.path / "settings.toml", ""
         if not accept_settings:
@@ -214,7 +206,7 @@ class RunFolder(Generic[S]):
         self._sealed = self._sealed._replace(seal="none", departs=tuple(kept))
         self.change(self.settings)
 
-    def change(self, settings: S) -> None:
+    def change(self, settings: TrainSettings) -> None:
         """Rewrites ``settings.toml`` if the settings differ, e.g. for a resumed run with more steps."""
         if settings == self.settings and self._sealed.seal == "whole":
             return
@@ -250,7 +242,7 @@ class RunFolder(Generic[S]):
             log.close()
         self._logs = None
 
-    def __enter__(self) -> RunFolder[S]:
+    def __enter__(self) -> RunFolder:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -294,7 +286,7 @@ def _lock(path: Path) -> FileLock:
 def _refuse_second_run(path: Path) -> None:
     """Refuses a folder with settings, checkpoints or metrics."""
     checkpoints = list_checkpoints(path)
-    if not (checkpoints or any(os.path.lexists(path / name) for name in ("settings.toml", "metrics.jsonl"))):
+    if not (checkpoints or any(os.path.lexists(path / name) for name in ("settings.toml", METRICS))):
         return
     steps = int(checkpoints[-1].name) if checkpoints else 0
     raise UserError(

@@ -84,12 +84,7 @@ def make_manifest(
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """Reads and checks a folder's manifest, not the files it lists.
-
-    Raises:
-        UserError: if it is missing, damaged, another program's or of another format, lists an impossible file, or if the
-            folder is a link or named after other agent-steps.
-    """
+    """Reads and checks a folder's manifest, not the files it lists."""
     file = folder / NAME
     with _damage_as_user_error(file):
         if stat.S_ISLNK(os.lstat(folder).st_mode):
@@ -114,20 +109,12 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def read_files(folder: Path, manifest: Mapping[str, Any]) -> dict[str, bytes]:
-    """Reads every file of a manifest: name -> contents.
-
-    Raises:
-        UserError: if one is missing, cut or altered.
-    """
+    """Reads every file of a manifest: name -> contents."""
     return {name: _read_verified(folder / name, entry) for name, entry in manifest["files"].items()}
 
 
 def read_record(folder: Path, contents: Mapping[str, bytes]) -> dict[str, Any]:
-    """The record among a checkpoint's files.
-
-    Raises:
-        UserError: if it is no JSON object.
-    """
+    """The record among a checkpoint's files."""
     try:
         record = parse_json(contents[RECORD])
     except ValueError as error:

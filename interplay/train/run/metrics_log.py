@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from interplay.core.files import open_log, os_errors_as_user_errors, reached, replacing
 from interplay.core.json_values import plain
-from interplay.core.reading import LINE, opened, parse_json
+from interplay.core.reading import LINE, opened, parse_json, read_json_lines
 
+METRICS = "metrics.jsonl"  # in the folder of a run
 ENDING = "ending"  # marks the lines of episodes that `play_out` finished
 BLOCK = 2**16  # bytes read at a time from a log's end
 
@@ -88,6 +89,12 @@ def flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
         else:
             flattened[prefix + name] = value
     return flattened
+
+
+def log_lines(run: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Number and values of each whole line of a run's log; none where there is no log."""
+    if os.path.lexists(run / METRICS):
+        yield from read_json_lines(run / METRICS, links=False)
 
 
 def cut_torn_line(path: Path) -> None:

@@ -53,7 +53,6 @@ class WindowRecorder:
     Args:
         world: the batch, whose first world is recorded.
         say: called with one line if recording fails.
-        clock: seconds.
     """
 
     def __init__(
@@ -94,12 +93,7 @@ class WindowRecorder:
         return self._spent / max(self._clock() - self._began, 1e-9)
 
     def open(self, updates: int, agent_steps: int) -> None:
-        """Begins a window, if one is due, at the beginning of an update.
-
-        Args:
-            updates: done so far.
-            agent_steps: of the run so far.
-        """
+        """Begins a window, if one is due, at the beginning of an update."""
         if not self._on or self._window is not None:
             return
         before = self._spent

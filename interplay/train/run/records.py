@@ -88,11 +88,7 @@ class _Record(_Model):
 
 
 def check_record(checkpoint: Checkpoint) -> None:
-    """Refuses a record that no run could have written.
-
-    Raises:
-        UserError: naming the key and its value.
-    """
+    """Refuses a record that no run could have written."""
     _check(checkpoint.path, checkpoint.record)
 
 
@@ -102,11 +98,7 @@ def check_keys(checkpoint: Path, record: Mapping[str, Any], *keys: str) -> None:
 
 
 def spaces_of(checkpoint: Checkpoint) -> dict[str, dict[str, str]] | None:
-    """Kind name -> its spaces as text; None if the record has none.
-
-    Raises:
-        UserError: if they have another form.
-    """
+    """Kind name -> its spaces as text; None if the record has none."""
     spaces: dict[str, dict[str, str]] | None = checkpoint.record.get("spaces")
     if spaces is not None:
         check_keys(checkpoint.path, checkpoint.record, "spaces")
@@ -130,11 +122,7 @@ SCALED_BOXES = {"box_actions": "unit"}  # in the record of a checkpoint with Box
 
 
 def refuse_old_boxes(checkpoint: Path, record: Mapping[str, Any]) -> None:
-    """Refuses an old checkpoint with an action Box: its numbers were in units of the Box.
-
-    Raises:
-        UserError: naming the kind, and for spaces of another form.
-    """
+    """Refuses an old checkpoint with an action Box: its numbers were in units of the Box."""
     if record.items() >= SCALED_BOXES.items():
         return
     check_keys(checkpoint, record, "spaces")

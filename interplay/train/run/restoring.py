@@ -18,9 +18,6 @@ def check_weights(owner: Path | str, tensors: Arrays) -> dict[str, np.ndarray]:
 
     Args:
         tensors: ``kind/tensor`` -> array.
-
-    Raises:
-        UserError: if there are none, or one is not float32 or not finite.
     """
     if not tensors:
         raise UserError(f"{owner} holds no weights of a policy; choose an earlier checkpoint")
@@ -58,11 +55,7 @@ def check_array(
     owner: str,
     bounds: Bounds | None = None,
 ) -> None:
-    """Checks one array of a checkpoint; see `restore`.
-
-    Raises:
-        UserError: naming it.
-    """
+    """Checks one array of a checkpoint; see `restore`."""
     if saved is None:
         raise UserError(f"{owner}: array {name} is missing; choose an earlier checkpoint")
     if saved.shape != shape or saved.dtype != dtype:

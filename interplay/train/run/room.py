@@ -41,11 +41,7 @@ class Need(NamedTuple):
 
 
 def check_room(settings: TrainSettings, world: World, populations: Populations) -> None:
-    """Refuses a run that memory cannot hold; `world` is a batch of one.
-
-    Raises:
-        UserError: naming the setting and the bytes.
-    """
+    """Refuses a run that memory cannot hold; `world` is a batch of one."""
     free = free_bytes()
     needs = [_worlds(world, "num_worlds", settings.num_worlds), _networks(settings, world, populations)]
     if settings.train.evaluate_against:
@@ -58,12 +54,8 @@ def check_room(settings: TrainSettings, world: World, populations: Populations) 
 
 
 @contextlib.contextmanager
-def memory_errors_as_user_errors(doing: str = "training") -> Iterator[None]:
-    """Turns out-of-memory errors of NumPy, Python and XLA into one line.
-
-    Raises:
-        UserError: for them.
-    """
+def memory_errors_as_user_errors() -> Iterator[None]:
+    """Turns out-of-memory errors of NumPy, Python and XLA into one line."""
     try:
         yield
     except (MemoryError, ValueError, jax.errors.JaxRuntimeError) as error:
@@ -71,7 +63,7 @@ def memory_errors_as_user_errors(doing: str = "training") -> Iterator[None]:
         if not isinstance(error, MemoryError) and not any(part in detail for part in _NO_MEMORY):
             raise
         raise UserError(
-            f"{doing}: not enough memory{f' ({detail[:200]})' if detail else ''}; {_CURE}"
+            f"training: not enough memory{f' ({detail[:200]})' if detail else ''}; {_CURE}"
         ) from error
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from interplay.core.errors import UserError
 from interplay.core.seals import Sealed, canonical, differing, digest, read_sealed
@@ -17,8 +17,6 @@ from interplay.core.settings_text import show
 from interplay.core.trust import admit
 from interplay.train.run.manifest import read_manifest
 from interplay.train.settings import TrainSettings
-
-S = TypeVar("S", bound=Settings)
 
 NAME = "settings.toml"
 _TRAIN = (
@@ -60,34 +58,27 @@ def settings_of(checkpoint: Path | str, trust: bool = False, acts: bool = True) 
     Args:
         trust: they may name programs, see `interplay.core.trust`.
         acts: False: they are only read, so programs in them need no trust.
-
-    Raises:
-        UserError: if they cannot be read, differ from the checkpoint's, or name programs without trust.
     """
     folder = Path(checkpoint)
     plain = len(folder.parts) > 2 and ".." not in folder.parts
     file = (folder if plain else folder.resolve()).parent.parent / NAME
     manifest = read_manifest(folder)
     sealed = read_sealed(file)
-    settings = settings_in(sealed, file, TrainSettings)
+    settings = settings_in(sealed, file)
     refuse_edits(file, sealed, settings, manifest, folder.name)
     if acts:
         admit(settings, file, trust)
     return settings
 
 
-def settings_in(sealed: Sealed, file: Path, model: type[S]) -> S:
-    """The settings of a run's ``settings.toml``, checked.
-
-    Raises:
-        UserError: as `build`, and for a file of an earlier version: its networks encode observations otherwise.
-    """
+def settings_in(sealed: Sealed, file: Path) -> TrainSettings:
+    """The settings of a run's ``settings.toml``, checked."""
     network = sealed.values.get("network")
     if isinstance(network, Mapping) and "kind" in network and "scale_pictures" not in network:
         raise UserError(
             f"{file} is of an earlier version: network.scale_pictures is missing; train anew, or install that version"
         )
-    return build(model, sealed.values, str(file))
+    return build(TrainSettings, sealed.values, str(file))
 
 
 def refuse_edits(
@@ -101,9 +92,6 @@ def refuse_edits(
 
     Returns:
         Changed keys of `PACE` in one line; empty if there are none.
-
-    Raises:
-        UserError: naming keys and values.
     """
     cure = f"restore it, or accept the change with `interplay resume {file.parent} --accept-settings`"
     saved = None if manifest is None else manifest.get("settings")

@@ -68,10 +68,6 @@ class Balance:
 class SideSums:
     """Sums per-agent metrics of episodes by side.
 
-    Args:
-        metrics: names of per-agent metrics.
-        sides: sides to log.
-
     Attributes:
         names: the metrics, and `SHARES` where one is an outcome.
         size: numbers per episode: each metric's mean by row, whether each row has one, and two counts for `Balance`.

@@ -40,9 +40,6 @@ def warm_vectors(
 
     Returns:
         Kind name -> (Q, P) float32 parameters, without kinds that the other run lacks.
-
-    Raises:
-        UserError: if no kind is common, spaces or network settings of a common kind differ, or a population is missing.
     """
     pairs = _check(checkpoint, networks, network)
     for name in networks:
@@ -65,9 +62,6 @@ def weights_of(
     Args:
         population: its name; None: the only one, or the first learner of a league.
         learners: of the run's league, if it has one.
-
-    Raises:
-        UserError: if there are several and none has this name.
     """
     found = {
         stem.removeprefix("policy-"): tensors
@@ -218,11 +212,7 @@ def read_vectors(
 
 
 def read_moments(name: str, moments: Any, arrays: Mapping[str, np.ndarray]) -> Any:
-    """A kind's optimiser state in the form of `moments`, from arrays by ``kind/number``.
-
-    Raises:
-        UserError: if one is missing, of another shape or dtype, or not finite.
-    """
+    """A kind's optimiser state in the form of `moments`, from arrays by ``kind/number``."""
     leaves, tree = jax.tree.flatten(moments)
     for i, leaf in enumerate(leaves):
         key = f"{name}/{i}"

@@ -28,7 +28,6 @@ class Alternation:
 
     Args:
         settings: of the turns; without a metric all populations always learn.
-        names: of the run's populations.
 
     Attributes:
         turn: the population that learns, of the two; None: both or neither.
@@ -95,11 +94,7 @@ class Alternation:
 
 
 def check_turns(settings: AlternateGroup, populations: Populations, metrics: Sequence[str]) -> None:
-    """Checks the turns' populations and metric.
-
-    Raises:
-        UserError: if a population or the metric does not exist, or opponents play the population.
-    """
+    """Checks the turns' populations and metric."""
     if settings.metric is None:
         return
     if settings.metric not in metrics:

@@ -38,7 +38,6 @@ class Evaluation:
 
     Args:
         make_world: factory of worlds, which are made on first use.
-        learner: its weights play.
     """
 
     def __init__(
@@ -175,11 +174,7 @@ def open_opponents(settings: TrainSettings) -> Sequence[Policy]:
 
 
 def check_evaluation(settings: TrainSettings, world: World, populations: Populations) -> None:
-    """Checks, before there is a run folder, that the evaluations can be played.
-
-    Raises:
-        UserError: for a world without matches between two players, or an opponent that cannot play in it.
-    """
+    """Checks, before there is a run folder, that the evaluations can be played."""
     if not settings.train.evaluate_against:
         return
     if world.persistent:

@@ -26,11 +26,7 @@ CHUNK = 4096  # rows per call of the network
 
 
 def check_guesses(about: str, world: World, populations: Populations) -> None:
-    """Checks that the guessed population exists and is not the only one that learns.
-
-    Raises:
-        UserError: naming ``belief.about``.
-    """
+    """Checks that the guessed population exists and is not the only one that learns."""
     if not about:
         return
     if about not in populations.names or len(populations.names) == 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -33,11 +33,7 @@ def sides_of(settings: TrainSettings, world: World, populations: Populations) ->
 
 
 def find_sides(settings: SidesGroup, world: World, populations: Populations) -> Populations:
-    """The sides of a world, in the form of populations.
-
-    Raises:
-        UserError: if the world has no teams, or groups do not fit.
-    """
+    """The sides of a world, in the form of populations."""
     if settings.by == "population":
         return populations
     if settings.by == "name":
@@ -58,11 +54,7 @@ def find_sides(settings: SidesGroup, world: World, populations: Populations) -> 
 
 
 def opponents_of(settings: TrainSettings, sides: Populations) -> dict[str, Any]:
-    """``opponents`` by the names of sides; a team's number is also a key, team0.
-
-    Raises:
-        UserError: if two keys name one side.
-    """
+    """``opponents`` by the names of sides; a team's number is also a key, team0."""
     numbered = {f"team{number}": name for number, name in enumerate(sides.names)}
     named = numbered if settings.sides.by == "team" else {}
     found: dict[str, Any] = {}
@@ -93,15 +85,19 @@ def make_roles(settings: TrainSettings, populations: Populations, sides: Populat
 
 def make_guests(settings: TrainSettings, sides: Populations) -> list[Guest]:
     """The policies that ``opponents`` names, in the order of `make_roles`."""
-    return list(_guests(settings, sides))
+    guests = [Guest(play, open_opponent(settings, "league", play)) for play in settings.league.fixed]
+    for key, who in settings.opponents.items():
+        own = key if settings.sides.by == "population" and key != ANY else None
+        seen = sides.names.index(key) if own is not None and sides.fixed is None else None
+        for index, (play, _) in enumerate(shares_of(who)):
+            if play not in _NO_GUESTS:
+                name = key if isinstance(who, str) else f"{key}/{index}"
+                guests.append(Guest(name, open_opponent(settings, f"opponents.{key}", play, own), seen))
+    return guests
 
 
 def with_opponents(settings: TrainSettings, world: World) -> Populations:
-    """The populations of a run, with those of opponents.
-
-    Raises:
-        UserError: for opponents that cannot play, or if no population is left to learn.
-    """
+    """The populations of a run, with those of opponents."""
     if settings.league.learners:
         return _league(settings, world)
     found = find_populations(settings.population, world)
@@ -165,24 +161,8 @@ def _numbers(key: str, sides: Populations) -> np.ndarray:
     return np.arange(len(sides.names)) if key == ANY else np.array([sides.names.index(key)])
 
 
-def _guests(settings: TrainSettings, sides: Populations) -> Iterator[Guest]:
-    for play in settings.league.fixed:
-        yield Guest(play, open_opponent(settings, "league", play))
-    for key, who in settings.opponents.items():
-        own = key if settings.sides.by == "population" and key != ANY else None
-        seen = sides.names.index(key) if own is not None and sides.fixed is None else None
-        for index, (play, _) in enumerate(shares_of(who)):
-            if play not in _NO_GUESTS:
-                name = key if isinstance(who, str) else f"{key}/{index}"
-                yield Guest(name, open_opponent(settings, f"opponents.{key}", play, own), seen)
-
-
 def _league(settings: TrainSettings, world: World) -> Populations:
-    """The learners of a league, each of which can play every slot.
-
-    Raises:
-        UserError: for a world with one side, or without an end.
-    """
+    """The learners of a league, each of which can play every slot."""
     learners = tuple(settings.league.learners)
     found = Populations(learners, np.zeros(len(world.agents), np.uint8))
     if world.num_populations > 1:

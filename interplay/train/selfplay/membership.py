@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,32 +13,25 @@ from interplay.train.selfplay.casting import SELF
 from interplay.train.selfplay.matchups import find_sides, make_roles, opponents_of, sides_of
 from interplay.train.settings import SidesGroup, TrainSettings, shares_of
 
+if TYPE_CHECKING:
+    from interplay.train.learner import Learner
+
 MOST = 8  # most sides that are logged without `sides`
 
 
 class Membership:
     """The learner's slots and those of each side.
 
-    Args:
-        learns: (Q,) bool, the populations that learn.
-        kinds: of agents that learn.
-
     Attributes:
         logged: names of the sides, and of those that the learner plays if others take part.
     """
 
-    def __init__(
-        self,
-        settings: TrainSettings,
-        world: World,
-        populations: Populations,
-        learns: np.ndarray,
-        kinds: Sequence[str],
-    ) -> None:
+    def __init__(self, settings: TrainSettings, world: World, learner: Learner) -> None:
+        populations, learns = learner.populations, learner.learns
         self._learns, self._count = learns, len(populations.names)
         self._slots = np.zeros(len(world.agents), bool)
         for kind in world.kinds:
-            self._slots[list(kind.slots)] = kind.name in kinds
+            self._slots[list(kind.slots)] = kind.name in learner.kinds_that_learn
         # If slots change populations within an episode, its metrics belong to no side.
         self._divided = populations.fixed is None and self._count > 1 and world.respawns
         others = _has_others(settings, populations, sides_of(settings, world, populations))
@@ -48,9 +41,9 @@ class Membership:
         names = self._sides.names
         league = settings.league.learners if self._count > 1 else {}
         self._learners = [q for q, name in enumerate(league) if name not in names]
-        learner = self._of_learner(settings, sides, populations) if others else None
+        played = self._of_learner(settings, sides, populations) if others else None
         own = tuple(populations.names[q] for q in self._learners)
-        self.logged = LoggedSides((*names, *own), len(names), learner, brief)
+        self.logged = LoggedSides((*names, *own), len(names), played, brief)
 
     @property
     def others(self) -> bool:

@@ -45,8 +45,6 @@ class Opponents:
     """The guests in one shard's worlds.
 
     Args:
-        world: the shard's, reset.
-        guests: the policies.
         numbers: their player numbers in `act`.
         key: of their random streams: the run's seed, the shard, and their first update.
     """

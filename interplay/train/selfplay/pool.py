@@ -141,14 +141,10 @@ class Pool(Others):
 
     def save(self) -> dict[str, np.ndarray]:
         """Members, and the number of snapshots."""
-        return {"taken": self.taken.copy()} | {f"stack/{name}": stack for name, stack in self.stacks.items()}
+        return self._arrays() | {"taken": self.taken.copy()}
 
     def load(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Restores `save`; a run saved without a pool begins with an empty one.
-
-        Raises:
-            UserError: if the pool was of other populations or another size.
-        """
+        """Restores `save`; a run saved without a pool begins with an empty one."""
         if not arrays:
             return
         restore(self._arrays(), arrays, "checkpoint: pool", {"taken": (0, 2**53)})
@@ -166,11 +162,7 @@ def pool_of(settings: TrainSettings, populations: Populations) -> PoolGroup:
 
 
 def check_pool(settings: PoolGroup, world: World, populations: Populations, sides: Populations) -> None:
-    """Checks that the pool's past selves can play.
-
-    Raises:
-        UserError: for an unknown population or one of opponents, a world of one side, or one that never ends.
-    """
+    """Checks that the pool's past selves can play."""
     if not settings.populations:
         return
     if len(sides.names) == 1:

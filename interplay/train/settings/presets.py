@@ -165,11 +165,7 @@ PRESETS: dict[str, Preset] = {
 
 
 def find_preset(name: str) -> Preset:
-    """The preset of this name.
-
-    Raises:
-        UserError: if there is none.
-    """
+    """The preset of this name."""
     if name not in PRESETS:
         near = did_you_mean(name, PRESETS, f"give {', '.join(PRESETS)} or {GPU}")
         raise UserError(f"--preset {name}: no such preset; {near}")
@@ -181,9 +177,6 @@ def under(name: str, wanted: dict[str, Any]) -> dict[str, Any]:
 
     Args:
         wanted: nested, of the user. Without a world it gets the preset's, with its options.
-
-    Raises:
-        UserError: for an unknown preset, or a world it does not apply to.
 
     Example:
         >>> under("fanti2022", {"ppo": {"epochs": 10}})["world"]
@@ -209,9 +202,6 @@ def with_gpu_preset(values: Mapping[str, Any], asked: Mapping[str, Any], agents:
     Args:
         values: nested, of the world and the user together.
         agents: slots of one world.
-
-    Raises:
-        UserError: if the algorithm does not learn from rollouts.
 
     Example:
         >>> found = with_gpu_preset({"num_worlds": 64}, {"ppo": {"epochs": 3}}, agents=2)

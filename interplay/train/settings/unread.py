@@ -31,11 +31,7 @@ _NO_MEMORY = "without memory; set network.memory=gru"
 
 
 def check_read(settings: TrainSettings) -> None:
-    """Refuses an unused setting that differs from its default.
-
-    Raises:
-        UserError: naming it, its value, and the cure.
-    """
+    """Refuses an unused setting that differs from its default."""
     defaults = type(settings).model_construct()  # type: ignore[call-arg]  # without a world
     for key, reason in _unread(settings):
         if (value := _value(settings, key)) != _value(defaults, key):
@@ -43,11 +39,7 @@ def check_read(settings: TrainSettings) -> None:
 
 
 def check_populations_read(settings: TrainSettings, populations: Populations) -> None:
-    """Refuses rates of a population that does not learn in the run.
-
-    Raises:
-        UserError: naming it.
-    """
+    """Refuses rates of a population that does not learn in the run."""
     group = settings.own_group
     for name in () if group is None else group.populations:
         if name not in populations.own:

@@ -89,9 +89,6 @@ def points(
 
     A draw depends on its number, its key and `draw_seed` alone, so more draws only add points.
 
-    Raises:
-        UserError: for too many points, a key in two of the three, or a grid key without values or with one twice.
-
     Example:
         >>> points({"ppo.clip": [0.1, 0.2]}, {}, 1, 0, [])
         [{'ppo.clip': 0.1}, {'ppo.clip': 0.2}]
@@ -156,9 +153,6 @@ def name_runs(found: Sequence[Point]) -> list[str]:
 def nested(point: Mapping[str, Any]) -> dict[str, Any]:
     """Values by dotted key as nested groups.
 
-    Raises:
-        UserError: if one key is a group of another.
-
     Example:
         >>> nested({"ppo.clip": 0.1, "seed": 2})
         {'ppo': {'clip': 0.1}, 'seed': 2}
@@ -180,9 +174,6 @@ def _flat(values: Mapping[str, Any], before: str = "") -> Point:
 
 def read_axis(text: str) -> tuple[str, list[Any] | Drawn]:
     """Parses ``key=1,2``, ``key=0..4``, ``key=log:1e-5..1e-3`` or ``key=linear:0..1``.
-
-    Raises:
-        UserError: for none of these.
 
     Example:
         >>> read_axis("seed=0..2"), read_axis("network.hidden=[64, 64],[128]")

@@ -41,10 +41,14 @@ class SweepSettings(Settings):
     def _count(cls, seeds: Any) -> Any:
         return tuple(range(seeds)) if type(seeds) is int and 0 < seeds <= MOST else seeds
 
+    def every_point(self) -> list[Point]:
+        """All points, without duplicates; `seeds` multiply them later."""
+        return points(self.grid, self.random, self.draws, self.draw_seed, self.points)
+
     def code_names(self) -> Iterator[tuple[str, Any]]:
         """Programs of all runs, each once; imports nothing, since they are not trusted yet."""
         seen: list[tuple[str, Any]] = []
-        for point in points(self.grid, self.random, self.draws, self.draw_seed, self.points):
+        for point in self.every_point():
             for entry in code_names(merge(self.settings, nested(point))):
                 if entry not in seen:
                     seen.append(entry)
@@ -58,9 +62,8 @@ def duplicates_note(wanted: SweepSettings) -> str:
         >>> duplicates_note(SweepSettings(points=[{"ppo.clip": 0.1}, {"ppo.clip": 0.1}]))
         '2 points, without duplicates 1'
     """
-    axes = wanted.grid, wanted.random, wanted.draws
-    count = combinations(*axes, wanted.points)
-    left = len(points(*axes, wanted.draw_seed, wanted.points))
+    count = combinations(wanted.grid, wanted.random, wanted.draws, wanted.points)
+    left = len(wanted.every_point())
     return f"{count:,} points, without duplicates {left:,}" if left < count else ""
 
 
@@ -84,11 +87,7 @@ class PlannedRun(NamedTuple):
 
 
 def plan(wanted: SweepSettings) -> list[PlannedRun]:
-    """The runs of a sweep, all seeds of a point in a row.
-
-    Raises:
-        UserError: for a wrong setting, naming the run; for too many runs, or ``train.workers`` above 1.
-    """
+    """The runs of a sweep, all seeds of a point in a row."""
     every = _with_seeds(wanted)
     runs = []
     for name, point in zip(name_runs(every), every, strict=True):
@@ -97,11 +96,7 @@ def plan(wanted: SweepSettings) -> list[PlannedRun]:
 
 
 def settings_of(values: Mapping[str, Any], owner: str) -> TrainSettings:
-    """The settings of one run: its world's training defaults with the values over them.
-
-    Raises:
-        UserError: as `build`, and for unused settings.
-    """
+    """The settings of one run: its world's training defaults with the values over them."""
     chosen = values.get("world")
     if isinstance(chosen, Mapping) and isinstance(chosen.get("id"), str):
         values = merge(fitting(training_settings(chosen["id"]), values), values)
@@ -116,7 +111,7 @@ def settings_of(values: Mapping[str, Any], owner: str) -> TrainSettings:
 
 
 def _with_seeds(wanted: SweepSettings) -> list[Point]:
-    found = points(wanted.grid, wanted.random, wanted.draws, wanted.draw_seed, wanted.points)
+    found = wanted.every_point()
     if any("seed" in point for point in found):
         if wanted.seeds:
             raise UserError("sweep: seed and seeds are both given; give one of the two")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
@@ -91,8 +90,8 @@ def sweep(
         write_settings(out / SETTINGS, settings, sealed_toml(settings))
         with os_errors_as_user_errors("creating the logs' folder", out):
             (out / LOGS).mkdir(exist_ok=True)
-        coordinator = _Coordinator(runs, out, log, stop)
-        with contextlib.closing(Pool(workers or processors())) as pool, coordinator.shown(stream):
+        coordinator = _Coordinator(runs, out, log, stop, stream)
+        with contextlib.closing(Pool(workers or processors())) as pool, coordinator.progress:
             coordinator.run(pool)
     done = tuple(run.name for run in runs if _done(run.name) in log.results)
     stopped = bool(stop) and len(done) < len(runs)
@@ -136,20 +135,23 @@ class _Position(NamedTuple):
 class _Coordinator:
     """Distributes runs to the pool and keeps their outcomes."""
 
-    def __init__(self, runs: list[PlannedRun], out: Path, log: ResultsLog, stop: Stop) -> None:
+    def __init__(
+        self, runs: list[PlannedRun], out: Path, log: ResultsLog, stop: Stop, stream: TextIO | None
+    ) -> None:
         self.failed: dict[str, str] = {}
         self._out, self._log, self._stop = out, log, stop
         self._runs = {run.name: run for run in runs}
         self._waiting = deque(run for run in runs if _done(run.name) not in log.results)
         self._positions = {run.name: _position_of(out / run.name) for run in self._waiting}
         self._losses: dict[str, int] = {}
-        self._progress: Progress | None = None
+        total = None if any(map(_has_limits, runs)) else sum(run.settings.steps for run in runs)
+        self.progress = Progress(total, self._agent_steps(()), stream=stream, unmeasured=True)
 
     def run(self, pool: Pool) -> None:
         """Trains the waiting runs until all are done, or until a stop is requested and all have saved."""
         asked = False
         if self._waiting and not self._stop:
-            self._say(
+            self.progress.say(
                 f"runs begin; each process compiles its programs before its first update: see {self._out / LOGS}"
             )
         while pool.busy or (self._waiting and not self._stop):
@@ -161,14 +163,6 @@ class _Coordinator:
             for name, outcome in pool.outcomes(_POLL):
                 self._settle(name, outcome)
             self._show(pool.busy)
-
-    @contextlib.contextmanager
-    def shown(self, stream: TextIO | None) -> Iterator[None]:
-        """Shows progress in the block."""
-        runs = self._runs.values()
-        total = None if any(map(_has_limits, runs)) else sum(run.settings.steps for run in runs)
-        with Progress(total, self._agent_steps(()), stream=stream, unmeasured=True) as self._progress:
-            yield
 
     def _begin(self, pool: Pool, run: PlannedRun) -> None:
         self._log.append({_begun(run.name): {"settings": run.digest}})
@@ -182,7 +176,7 @@ class _Coordinator:
             if outcome.status == DONE:
                 steps = steps_of(self._out / name)
                 self._log.append({_done(name): {"agent_steps": steps, "seconds": round(outcome.seconds, 3)}})
-                self._say(f"{name}: {steps:,} agent-steps in {duration(outcome.seconds)}")
+                self.progress.say(f"{name}: {steps:,} agent-steps in {duration(outcome.seconds)}")
             elif outcome.status == FAILED:
                 self._fail(name, outcome.error)
             return
@@ -190,7 +184,9 @@ class _Coordinator:
             return
         self._losses[name] = self._losses.get(name, 0) + 1
         if self._losses[name] < LOSSES:
-            self._say(f"{name}: its process was lost (exit code {outcome}); it goes on from its checkpoint")
+            self.progress.say(
+                f"{name}: its process was lost (exit code {outcome}); it goes on from its checkpoint"
+            )
             self._waiting.appendleft(self._runs[name])
             return
         log = self._out / LOGS / f"{name}.log"
@@ -198,21 +194,16 @@ class _Coordinator:
 
     def _fail(self, name: str, error: str) -> None:
         self.failed[name] = error
-        self._say(f"{name} failed: {error}")
-
-    def _say(self, line: str) -> None:
-        if self._progress is not None:
-            self._progress.say(line)
+        self.progress.say(f"{name} failed: {error}")
 
     def _show(self, busy: list[str]) -> None:
-        if self._progress is not None:
-            done = sum(_done(name) in self._log.results for name in self._runs)
-            counts = {"runs": len(self._runs), "done": done, "running": len(busy)}
-            if quiet := sum(self._reached(name) == self._positions[name].agent_steps for name in busy):
-                counts["before their first update"] = quiet
-            if self.failed:
-                counts["failed"] = len(self.failed)
-            self._progress.update(self._agent_steps(busy), counts)
+        done = sum(_done(name) in self._log.results for name in self._runs)
+        counts = {"runs": len(self._runs), "done": done, "running": len(busy)}
+        if quiet := sum(self._reached(name) == self._positions[name].agent_steps for name in busy):
+            counts["before their first update"] = quiet
+        if self.failed:
+            counts["failed"] = len(self.failed)
+        self.progress.update(self._agent_steps(busy), counts)
 
     def _agent_steps(self, busy: Any) -> int:
         """Agent-steps of all runs so far."""

@@ -109,7 +109,7 @@ def _check_same(file: Path, wanted: TrainSettings) -> None:
     from interplay.core.seals import canonical, differing, read_sealed
     from interplay.train.run.settings_file import settings_in
 
-    there = settings_in(read_sealed(file), file, type(wanted))
+    there = settings_in(read_sealed(file), file)
     for key, (was, now) in differing(canonical(there), canonical(wanted)).items():
         # Paths of other runs were replaced by their newest checkpoints when the run began.
         pinned = now not in (None, "off", []) and key.startswith(_PINNED)

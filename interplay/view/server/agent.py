@@ -12,7 +12,7 @@ from interplay.core.world import Array, World
 from interplay.view.palette import TERRAIN
 from interplay.view.run_log import finite, one_line
 from interplay.view.server.config import CELLS, OBSERVED
-from interplay.view.server.heads import Heads, heads_of, numbers, place_of
+from interplay.view.server.heads import Seat, numbers, seats_of
 
 PIECE = " · "  # between the name of a field and that of a piece of it
 CROP = 5  # cells a side from which on a 2D array of whole numbers is a picture
@@ -24,7 +24,7 @@ def describe_agent(
     slot: int,
     tick: int,
     policy: str,
-    heads: Heads | None = None,
+    seat: Seat | None = None,
     earned: float | None = None,
     look: Any = None,
     chosen: Any = None,
@@ -35,7 +35,7 @@ def describe_agent(
 
     Args:
         tick: the page's number of this time step.
-        heads: of its kind; None: they are made.
+        seat: of the slot; None: it is made.
         earned: its return so far; None if unknown.
         look: outputs of its network (`interplay.train.play.by_name.Look`); None if unknown.
         chosen: the actions of its kind in the last step, (1, A, ...); None after a reset.
@@ -43,15 +43,12 @@ def describe_agent(
         note: for the user, on missing parts.
     """
     step = world.timestep
-    kind, column = place_of(world, slot)
-    heads = heads or heads_of(world)[kind.name]
+    kind, column, heads = seat = seat or seats_of(world)[slot]
     acting = bool(step.acting[0, slot])
     alive = np.asarray(world.metrics.get("alive", 0))
     if alive.ndim == 2:
         present = bool(alive[0, slot])
-    legal = (
-        heads.legal(world.by_kind(step.action_mask)[kind.name], len(kind.slots))[column] if acting else None
-    )
+    legal = seat.legal(world) if acting else None
     team = next((n for n, slots in enumerate(world.teams or ()) if slot in slots), None)
     value = None if look is None or look.value is None else numbers(look.value)
     return {

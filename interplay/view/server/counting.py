@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from interplay.core.errors import UserError
@@ -12,7 +13,7 @@ from interplay.evaluate.lifetimes.overlays import Layer, Overlay, list_overlays
 from interplay.view.run_log import one_line
 from interplay.view.server import messages
 from interplay.view.server.config import MOST_OVERLAYS
-from interplay.view.server.overlay_frames import Cells, describe_cells
+from interplay.view.server.overlay_frames import cells_of, describe_cells, encode_cells
 
 Request = tuple[str, int | None, int | None, tuple[tuple[str, str], ...]]  # name, population, agent, options
 
@@ -114,10 +115,10 @@ def find_asked(offered: Sequence[Overlay], world: World, job: messages.Overlay) 
     return overlay
 
 
-def overlay_message(
-    number: int, request: Request, since: int | None, layer: Layer, cells: Cells
-) -> dict[str, Any]:
-    """The message before a frame of cells.
+def encode_overlay(
+    number: int, request: Request, since: int | None, tick: int, layer: Layer
+) -> tuple[dict[str, Any], bytes]:
+    """The frame of an overlay's cells, and the message before it.
 
     Args:
         number: of the overlay among the offered ones.
@@ -125,7 +126,8 @@ def overlay_message(
         since: the first tick that was counted; None if nothing is counted.
     """
     name, population, agent, options = request
-    return {
+    cells = cells_of(layer)
+    message = {
         "type": "overlay",
         "id": number,
         "name": name,
@@ -135,9 +137,16 @@ def overlay_message(
         "since": since,
         **describe_cells(layer, cells),
     }
+    return message, encode_cells(number, tick, cells)
 
 
-def broken(name: str, error: Exception) -> UserError:
-    """The error of a user-defined overlay that raised."""
-    words = one_line(" ".join(str(error).split()))[:200]
-    return UserError(f"overlay {name} raised {type(error).__name__}: {words}; fix it")
+@contextmanager
+def running(name: str) -> Iterator[None]:
+    """Turns errors of a user-defined overlay into refusals: the world plays on."""
+    try:
+        yield
+    except UserError:
+        raise
+    except Exception as error:
+        words = one_line(" ".join(str(error).split()))[:200]
+        raise UserError(f"overlay {name} raised {type(error).__name__}: {words}; fix it") from error

@@ -136,20 +136,16 @@ class Guard:
 
 
 class RateLimiter:
-    """A token bucket.
+    """A token bucket: `MESSAGES` per second, and in a burst."""
 
-    Args:
-        most: messages per second, and in a burst.
-    """
-
-    def __init__(self, most: int = MESSAGES, clock: Callable[[], float] = time.monotonic) -> None:
-        self._most, self._clock = most, clock
-        self._left, self._then = float(most), clock()
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._left, self._then = float(MESSAGES), clock()
 
     def allows(self) -> bool:
         """Counts a message; returns whether it is within the limit."""
         now = self._clock()
-        self._left = min(self._left + (now - self._then) * self._most, float(self._most))
+        self._left = min(self._left + (now - self._then) * MESSAGES, float(MESSAGES))
         self._then = now
         self._left -= 1
         return self._left >= 0

@@ -201,14 +201,28 @@ class Heads:
         return chosen
 
 
-def heads_of(world: World) -> dict[str, Heads]:
-    """Name of each kind -> its heads, named as in the world."""
-    found = {}
+class Seat(NamedTuple):
+    """A slot's kind of agents, its column among that kind's, and its heads."""
+
+    kind: Kind
+    column: int
+    heads: Heads
+
+    def legal(self, world: World) -> Array:
+        """(choices,) bool at the current time step."""
+        mask = world.by_kind(world.timestep.action_mask)[self.kind.name]
+        return self.heads.legal(mask, len(self.kind.slots))[self.column]
+
+
+def seats_of(world: World) -> dict[int, Seat]:
+    """The seat of each slot, with heads named as in the world."""
+    seats = {}
     for kind in world.kinds:
         controls = controls_of(world, kind.slots[0])
         idle = None if controls is None else controls.idle
-        found[kind.name] = Heads(kind.action_space, names_of(world, kind.name), idle)
-    return found
+        heads = Heads(kind.action_space, names_of(world, kind.name), idle)
+        seats |= {slot: Seat(kind, column, heads) for column, slot in enumerate(kind.slots)}
+    return seats
 
 
 def writable(tree: Any) -> Any:
@@ -216,12 +230,6 @@ def writable(tree: Any) -> Any:
     if isinstance(tree, Mapping):
         return {key: writable(part) for key, part in tree.items()}
     return np.array(tree)
-
-
-def place_of(world: World, slot: int) -> tuple[Kind, int]:
-    """The kind of a slot, and its column among that kind's."""
-    kind = next(kind for kind in world.kinds if slot in kind.slots)
-    return kind, kind.slots.index(slot)
 
 
 def numbers(array: Any) -> list[float | int | None] | None:

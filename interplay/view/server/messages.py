@@ -148,10 +148,7 @@ _ADAPTER: pydantic.TypeAdapter[AnyMessage] = pydantic.TypeAdapter(
 
 
 def read_message(text: str) -> AnyMessage:
-    """Parses a message of the page.
-
-    Raises:
-        ValueError: for text that fits none of the models.
+    """Parses a message of the page; a `ValueError` is raised for text that fits none of the models.
 
     Example:
         >>> read_message('{"type": "run", "on": true}').on

@@ -13,7 +13,7 @@ from interplay.core.policy import Policy
 from interplay.core.replay.layout import Header
 from interplay.core.world import Array, World
 from interplay.view.server.config import MANIFESTS
-from interplay.view.server.heads import heads_of, place_of
+from interplay.view.server.heads import Seat, seats_of
 from interplay.view.server.sources import Sources
 
 _NAMED = re.compile(r"([0-9a-f]{64})(?:@([A-Za-z0-9._-]{1,100}))?")  # as `TrainedPolicy.checkpoint`
@@ -22,23 +22,21 @@ CHANGES = "No network outputs: its player is drawn anew for every episode."
 REMEMBERS = "No network outputs: its network has memory, which was not recorded."
 
 
-def look_at(policy: Policy, world: World, slot: int, legal: Array, memory: Array | None) -> Any:
+def look_at(policy: Policy, world: World, slot: int, seat: Seat, memory: Array | None) -> Any:
     """Outputs of the network of an acting slot (`Look`); None if it has no network that can be evaluated.
 
     Args:
-        legal: (choices,) bool.
         memory: (size,) of its network, or None.
     """
     look = getattr(policy, "look", None)
     if look is None or not getattr(policy, "plays", lambda _: True)(slot):
         return None
-    kind, column = place_of(world, slot)
-    seen = world.by_kind(world.timestep.observation)[kind.name]
-    mask = world.by_kind(world.timestep.action_mask)[kind.name]
+    seen = world.by_kind(world.timestep.observation)[seat.kind.name]
+    mask = world.by_kind(world.timestep.action_mask)[seat.kind.name]
     try:
         return look(
-            {name: np.asarray(array)[0, column] for name, array in seen.items()},
-            None if mask is None else legal,
+            {name: np.asarray(array)[0, seat.column] for name, array in seen.items()},
+            None if mask is None else seat.legal(world),
             memory,
             world.agents[slot],
             int(world.population[0, slot]),
@@ -134,10 +132,7 @@ class Networks:
                 return None, REMEMBERS
             if getattr(policy, "world", None) is not world:
                 policy.start(world)
-            kind, column = place_of(world, slot)
-            masks = world.by_kind(world.timestep.action_mask)
-            legal = heads_of(world)[kind.name].legal(masks[kind.name], len(kind.slots))[column]
-            return look_at(policy, world, slot, legal, None), None
+            return look_at(policy, world, slot, seats_of(world)[slot], None), None
         except UserError as error:
             return None, self._sources.words(error)
 

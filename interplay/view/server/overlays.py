@@ -21,14 +21,13 @@ from interplay.view.server.config import COUNTING_SECONDS, OVERLAY_SECONDS
 from interplay.view.server.counting import (
     Counter,
     Request,
-    broken,
     describe_overlays,
+    encode_overlay,
     find_asked,
     fitting,
     key_of,
-    overlay_message,
+    running,
 )
-from interplay.view.server.overlay_frames import Cells, cells_of, encode_cells
 from interplay.view.server.play import Play
 from interplay.view.server.visitor import Visitor
 
@@ -100,12 +99,8 @@ class Overlays:
                 f"{overlay.name}: {one_line(self._play.cast.words)} has no value function; watch a run with trained networks"
             )
         if overlay.name not in self._counters:
-            try:
+            with running(overlay.name):
                 self._counters[overlay.name] = Counter(overlay, self._play.world, self._play.tick)
-            except UserError:
-                raise
-            except Exception as error:  # of a user-defined overlay; the world plays on
-                raise broken(overlay.name, error) from error
         self._requests[visitor] = key_of(job)
         self._done.pop(key_of(job), None)  # this page has not got it yet
         self._rest = -math.inf  # a new request does not wait
@@ -119,11 +114,12 @@ class Overlays:
         self._end_counting()
         for name, counter in list(self._counters.items()):
             try:
-                counter.note(self._play.world, self._play.tick, self._play.begins)
-            except Exception as error:  # of a user-defined overlay; the world plays on
+                with running(name):
+                    counter.note(self._play.world, self._play.tick, self._play.begins)
+            except UserError as error:
                 del self._counters[name]
                 for request in {request for request in self._requests.values() if request[0] == name}:
-                    self._refuse(request, broken(name, error))
+                    self._refuse(request, error)
 
     def wait(self) -> float:
         """Seconds until a computation can begin; infinite if none is pending."""
@@ -191,13 +187,13 @@ class Overlays:
     def _compute(self, job: Job) -> None:
         began = self._clock()
         try:
-            layer = self._panel(job)
-            cells = cells_of(layer)
-            self._hand_out(job, layer, cells)
+            with running(job.overlay.name):
+                found = encode_overlay(job.number, job.request, job.since, job.tick, self._panel(job))
+            for visitor, request in list(self._requests.items()):
+                if request == job.request:
+                    visitor.overlay(*found)
         except UserError as error:
             self._refuse(job.request, error)
-        except Exception as error:  # of a user-defined overlay; the world plays on
-            self._refuse(job.request, broken(job.overlay.name, error))
         finally:
             now = self._clock()
             self._rest = now + (now - began)  # leaves the processor to the world
@@ -228,13 +224,6 @@ class Overlays:
             raise UserError(
                 f"{name}: it is played by {one_line(words)}, which has no values; choose another agent"
             )
-
-    def _hand_out(self, job: Job, layer: Layer, cells: Cells) -> None:
-        message = overlay_message(job.number, job.request, job.since, layer, cells)
-        frame = encode_cells(job.number, job.tick, cells)
-        for visitor, request in list(self._requests.items()):
-            if request == job.request:
-                visitor.overlay(message, frame)
 
     def _refuse(self, request: Request, error: UserError) -> None:
         for visitor, own in list(self._requests.items()):

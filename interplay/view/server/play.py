@@ -18,7 +18,7 @@ from interplay.core.world import Array, World
 from interplay.view.run_log import one_line
 from interplay.view.server.agent import describe_agent
 from interplay.view.server.config import SPEEDS, TICK_SECONDS, VIDEO_FRAMES
-from interplay.view.server.heads import heads_of, place_of, writable
+from interplay.view.server.heads import seats_of, writable
 from interplay.view.server.keeping import Keeper
 from interplay.view.server.networks import look_at
 
@@ -102,7 +102,7 @@ class Play:
     def __init__(self, cast: Cast, seed: int = 0) -> None:
         self.cast, self.world, self.tick = cast, cast.world, 0
         self.has_secrets = self.world.privileged_view is not None
-        self._heads = heads_of(self.world)
+        self._seats = seats_of(self.world)
         self.clicks = self.world.takes_clicks
         self._marks = Marks(self.world)
         self._moment: Moment | None = None
@@ -171,10 +171,9 @@ class Play:
         if people:
             action = writable(action)
             for slot, chosen in people.items():
-                kind, column = place_of(self.world, slot)
-                heads = self._heads[kind.name]
-                own = heads.idle(self._legal(slot)) if chosen is None else chosen
-                heads.put(self.world.by_kind(action)[kind.name], column, own)
+                seat = self._seats[slot]
+                own = seat.heads.idle(seat.legal(self.world)) if chosen is None else chosen
+                seat.heads.put(self.world.by_kind(action)[seat.kind.name], seat.column, own)
         self._earned[self._ended] = 0.0
         step = self.world.step(action)
         self.tick += 1
@@ -188,7 +187,6 @@ class Play:
 
     def read(self, slot: int, given: Mapping[str, Any]) -> Mapping[str, Array]:
         """A person's action for a slot, see `Heads.read`."""
-        kind, _ = place_of(self.world, slot)
         if not self.acts(slot):
             name, now = one_line(self.world.agents[slot]), f"at tick {self.tick}"
             if self.over:
@@ -199,7 +197,8 @@ class Play:
                 raise UserError(f"{name} is not in the world {now}; {cure}, or give it back")
             cure = "wait for its turn" if self.turn_based else "wait until it does, or give it back"
             raise UserError(f"{name} does not act {now}; {cure}")
-        return self._heads[kind.name].read(given, self._legal(slot))
+        seat = self._seats[slot]
+        return seat.heads.read(given, seat.legal(self.world))
 
     def moment(self) -> Moment:
         """The current view, drawn once."""
@@ -233,20 +232,17 @@ class Play:
 
     def heads(self, slot: int) -> list[dict[str, Any]]:
         """The heads of a slot, without probabilities."""
-        kind, _ = place_of(self.world, slot)
-        return self._heads[kind.name].describe()
+        return self._seats[slot].heads.describe()
 
     def controls(self, slot: int) -> dict[str, Any] | None:
         """The keys of a slot, by numbers of its heads; None: it is played by a form."""
         controls = controls_of(self.world, slot)
-        kind, _ = place_of(self.world, slot)
-        return None if controls is None else {"keys": self._heads[kind.name].keys(controls)}
+        return None if controls is None else {"keys": self._seats[slot].heads.keys(controls)}
 
     def click(self, slot: int, x: float, y: float) -> Mapping[str, Array] | None:
         """The action that a click means, as from `read`; None: none. Errors as of `read`."""
         named = self.world.click(0, slot, x, y)
-        kind, _ = place_of(self.world, slot)
-        return None if named is None else self.read(slot, self._heads[kind.name].numbered(named))
+        return None if named is None else self.read(slot, self._seats[slot].heads.numbered(named))
 
     def agent_under_fog(self, slot: int) -> dict[str, Any]:
         """Details of a slot for its player under fog: without the world's metrics."""
@@ -255,16 +251,16 @@ class Play:
 
     def agent(self, slot: int, person: bool) -> dict[str, Any]:
         """Details of a slot; `person`: a person plays it."""
-        kind, _ = place_of(self.world, slot)
+        seat = self._seats[slot]
         # A batch has an action for every slot; those of slots that did not act mean nothing.
         asked = self._chosen is not None and self._asked[slot]
-        chosen = self.world.by_kind(self._chosen)[kind.name] if asked else None
+        chosen = self.world.by_kind(self._chosen)[seat.kind.name] if asked else None
         return describe_agent(
             self.world,
             slot,
             self.tick,
             HUMAN if person else self.cast.player(slot)[1],
-            self._heads[kind.name],
+            seat,
             float(self._earned[slot]),
             self._look(slot),
             chosen,
@@ -273,10 +269,9 @@ class Play:
 
     def memory_of(self, slot: int) -> Array | None:
         """Memory of a slot's network, (size,) float32, or None."""
-        kind, column = place_of(self.world, slot)
-        policy, _ = self.cast.player(slot)
-        memory = policy.save().get(f"memory/{kind.name}")
-        return None if memory is None else memory[0, column] * (not self._ended[slot])
+        seat, (policy, _) = self._seats[slot], self.cast.player(slot)
+        memory = policy.save().get(f"memory/{seat.kind.name}")
+        return None if memory is None else memory[0, seat.column] * (not self._ended[slot])
 
     def take(self, slot: int) -> None:
         """Records that a person plays a slot."""
@@ -341,14 +336,9 @@ class Play:
         self.turn_based = len(acting) > 1 and int(acting.sum()) == 1 and not later and not self.has_secrets
         self._marks.begin()
 
-    def _legal(self, slot: int) -> Array:
-        kind, column = place_of(self.world, slot)
-        masks = self.world.by_kind(self.world.timestep.action_mask)
-        return self._heads[kind.name].legal(masks[kind.name], len(kind.slots))[column]
-
     def _look(self, slot: int) -> Any:
         """Outputs of a slot's network, or None; see `look_at`."""
         if not self.acts(slot):
             return None
         policy, _ = self.cast.player(slot)
-        return look_at(policy, self.world, slot, self._legal(slot), self.memory_of(slot))
+        return look_at(policy, self.world, slot, self._seats[slot], self.memory_of(slot))

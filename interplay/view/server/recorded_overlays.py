@@ -22,15 +22,14 @@ from interplay.view.server import messages
 from interplay.view.server.config import COUNTED, COUNTED_SECONDS, STEPPED, SUMS
 from interplay.view.server.counting import (
     Counter,
-    broken,
     describe_overlays,
+    encode_overlay,
     find_asked,
     fitting,
     key_of,
     names_of_populations,
-    overlay_message,
+    running,
 )
-from interplay.view.server.overlay_frames import cells_of, encode_cells
 from interplay.view.server.recordings import replayed
 from interplay.view.server.sources import Sources
 
@@ -46,10 +45,9 @@ class Sum(NamedTuple):
 
 
 class Counting:
-    """A recorded world, its overlays, and the counter of one of them; `seconds` is a clock."""
+    """A recorded world, its overlays, and the counter of one of them."""
 
-    def __init__(self, reader: ReplayReader, seconds: Callable[[], float] = time.monotonic) -> None:
-        self._seconds = seconds
+    def __init__(self, reader: ReplayReader) -> None:
         states = reader.of(SNAPSHOT)
         self._first = states[0].first if states else 0
         self.world: World = reader.world_at(self._first, most=STEPPED)
@@ -65,7 +63,7 @@ class Counting:
         Args:
             reader: of the recording, which may have grown.
         """
-        until = self._seconds() + COUNTED_SECONDS
+        until = time.monotonic() + COUNTED_SECONDS
         counter = self._go_back(reader, overlay, tick)
         states = {chunk.first: place for place, chunk in enumerate(reader.of(SNAPSHOT))}
         if self.tick < tick:
@@ -74,7 +72,7 @@ class Counting:
                 counter.note(self.world, self.tick, begins)
                 if self.tick in states and states[self.tick] % self._apart == 0:
                     self._keep(counter, states)
-                if self.tick == tick or self._seconds() >= until:
+                if self.tick == tick or time.monotonic() >= until:
                     break
         return counter
 
@@ -142,20 +140,14 @@ class RecordedOverlays:
             if not 0 <= tick < reader.ticks:
                 raise UserError(f"tick {tick}: the recording has 0..{reader.ticks - 1}; ask for one of those")
             place = found.offered.index(overlay)
-            try:
+            with running(overlay.name):
                 counter = found.count(reader, overlay, tick)
                 assert overlay.live is not None
                 ticks = 0 if counter.since is None else found.tick - counter.since
                 study = Study(found.world, job.population, 0, ticks, counter.recorders, agent=job.agent)
                 layer = overlay.live.show(study, job.options)
-                cells = cells_of(layer)
-            except UserError:
-                raise
-            except Exception as error:  # of a user-defined overlay
-                raise broken(overlay.name, error) from error
-            message = overlay_message(place, key_of(job), counter.since, layer, cells)
-            frame = base64.b64encode(encode_cells(place, found.tick, cells)).decode()
-            return {**message, "frame": frame}
+                message, frame = encode_overlay(place, key_of(job), counter.since, found.tick, layer)
+            return {**message, "frame": base64.b64encode(frame).decode()}
 
         return self._with(number, job.name or "", answer)
 

@@ -1,6 +1,6 @@
-"""Numbers runs, recordings and worlds; pages name them by number only (docs/specs/viewer.md 6 and 11).
+"""Finds runs, recordings and worlds, and numbers them; pages name them by number only (docs/specs/viewer.md 6 and 11).
 
-Numbers are places in lists that only grow.
+Numbers are places in lists that only grow. Links are not followed.
 """
 
 from __future__ import annotations
@@ -8,19 +8,24 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from interplay.core.errors import UserError
 from interplay.core.reading import read_toml
+from interplay.core.replay.layout import SUFFIX
 from interplay.view.run_log import one_line
-from interplay.view.server.config import LISTED, LISTING_SECONDS, WORDS
-from interplay.view.server.folder import Place, search
+from interplay.view.server.config import DEPTH, FOUND, LISTED, LISTING_SECONDS, WORDS
 from interplay.view.server.ratings import has_ratings
 from interplay.view.server.refusals import NotThere
 
 T = TypeVar("T")
+
+_OF_A_RUN = ("metrics.jsonl", "checkpoints")
+_OF_A_TOURNAMENT = ("tournament.toml", "ratings.json")
+_BEGUN = ("settings.toml", "tournament.toml")
+_NOT_SEARCHED = ("checkpoints",)
 
 
 class Opened(NamedTuple):
@@ -39,6 +44,13 @@ class Opened(NamedTuple):
     file: Path | None = None
     worlds: tuple[str, ...] = ()
     player: str = ""
+
+
+class Place(NamedTuple):
+    """A run, tournament or recording; `run` is the folder of the run or tournament that it is or lies in, or None."""
+
+    path: Path
+    run: Path | None
 
 
 class Sources:
@@ -87,11 +99,7 @@ class Sources:
         return self._own(_at(self._recordings, number, "recording").path)
 
     def world(self, number: int) -> str:
-        """The id of a world.
-
-        Raises:
-            NotThere: for an unknown number.
-        """
+        """The id of a world; errors as of `run`."""
         return _at(self.worlds, number, "world")
 
     def name_of(self, path: Path) -> str:
@@ -111,11 +119,7 @@ class Sources:
         return one_line(self.plain(str(error)))[:WORDS]
 
     def matches(self, number: int) -> list[tuple[int, Path]]:
-        """Numbers and files of a run's current recordings, in the order of names.
-
-        Raises:
-            NotThere: as `run`.
-        """
+        """Numbers and files of a run's current recordings, in the order of names; errors as of `run`."""
         run = self.run(number)
         found = search(run)[1]
         with self._lock:
@@ -193,3 +197,63 @@ def _at(every: Sequence[T], number: int, what: str) -> T:
     if not 0 <= number < len(every):
         raise NotThere(f"{what} {str(number)[:20]}: unknown; /api/sources lists all")
     return every[number]
+
+
+def search(root: Path) -> tuple[list[Path], list[Place]]:
+    """Runs and tournaments, and recordings, of a folder, each in the order of names and at most `FOUND`.
+
+    Args:
+        root: a folder without links in its path.
+    """
+    runs: list[Path] = []
+    recordings: list[Place] = []
+    for place in _walk(root, None, DEPTH):
+        if place.path == place.run:
+            if len(runs) < FOUND:
+                runs.append(place.path)
+        elif len(recordings) < FOUND:
+            recordings.append(place)
+    return sorted(runs), sorted(recordings)
+
+
+def is_begun(root: Path) -> bool:
+    """Whether a folder is empty or holds a run or tournament that has just begun, which `search` does not find."""
+    try:
+        if not any(not entry.name.startswith(".") for entry in os.scandir(root)):
+            return True
+    except OSError:
+        return False
+    return any(_begun(root, DEPTH))
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    """The entries in the order of names; none of a folder that was removed or is not readable."""
+    try:
+        return sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return []
+
+
+def _begun(folder: Path, depth: int) -> Iterator[bool]:
+    entries = _entries(folder)
+    if any(entry.name in _BEGUN and entry.is_file(follow_symlinks=False) for entry in entries):
+        yield True
+    for entry in entries:
+        if depth and not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False):
+            yield from _begun(folder / entry.name, depth - 1)
+
+
+def _walk(folder: Path, run: Path | None, depth: int) -> Iterator[Place]:
+    entries = _entries(folder)
+    names = {entry.name for entry in entries if not entry.is_symlink()}
+    is_run = "settings.toml" in names and any(name in names for name in _OF_A_RUN)
+    if run is None and (is_run or all(name in names for name in _OF_A_TOURNAMENT)):
+        run = folder
+        yield Place(folder, folder)
+    for entry in entries:
+        if entry.is_symlink() or entry.name.startswith("."):
+            continue
+        if entry.name.endswith(SUFFIX) and entry.is_file(follow_symlinks=False):
+            yield Place(folder / entry.name, run)
+        elif depth and entry.is_dir(follow_symlinks=False) and entry.name not in _NOT_SEARCHED:
+            yield from _walk(folder / entry.name, run, depth - 1)

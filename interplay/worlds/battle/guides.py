@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from interplay.core.guides import Guide
-from interplay.worlds.battle.state import BLUE, MOVES, RED
+from interplay.worlds.battle.state import BLUE, HEIGHTS, MOVES, POINTS, RED
 
-_HEIGHTS, _POINTS = 9, 8
 DIRECTIONS = ("north", "south", "ahead", "back")
 FIELD_NAMES = ("alive", "x", "y", "health", "shield", "cooldown", "type")
 
 
-def guides_of(rules: Any, actions: tuple[str, ...], slot: int) -> dict[str, tuple[Guide, ...]]:
-    """The parts of a unit's vector, and the rows of the field where observed.
-
-    Args:
-        rules: the world's record of rules.
-    """
+def guides_of(rules: Any, actions: Sequence[Any], slot: int) -> dict[str, tuple[Guide, ...]]:
+    """The parts of a unit's vector, and the rows of the field where observed."""
     reds, units = int(rules["reds"]), int(rules["slots"])
     side = RED if slot < reds else BLUE
     own, enemies = list(range(reds)), list(range(reds, units))
@@ -46,8 +42,8 @@ def guides_of(rules: Any, actions: tuple[str, ...], slot: int) -> dict[str, tupl
 
 def _ground(rules: Any) -> tuple[str, ...]:
     names = tuple(f"may go {direction}" for direction in DIRECTIONS[:MOVES])
-    names += tuple(f"open at point {point + 1}" for point in range(_POINTS * int(rules["see_pathing"])))
-    return names + tuple(f"height {point + 1}" for point in range(_HEIGHTS * int(rules["see_heights"])))
+    names += tuple(f"open at point {point + 1}" for point in range(POINTS * int(rules["see_pathing"])))
+    return names + tuple(f"height {point + 1}" for point in range(HEIGHTS * int(rules["see_heights"])))
 
 
 def _other(rules: Any, side: int) -> tuple[str, ...]:

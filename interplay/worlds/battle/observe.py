@@ -11,6 +11,7 @@ from interplay.worlds.battle.config import (
     STRIDE,
     BattleSettings,
 )
+from interplay.worlds.battle.guides import guides_of
 from interplay.worlds.battle.rules.fight import distance
 from interplay.worlds.battle.rules.sides import (
     across,
@@ -27,8 +28,10 @@ from interplay.worlds.battle.rules.sight import can_shoot, facing, in_cone, sigh
 from interplay.worlds.battle.state import (
     BLUE,
     FIRST_ATTACK,
+    HEIGHTS,
     MOVES,
     NOTHING,
+    POINTS,
     RED,
     STOP,
     BattleState,
@@ -36,11 +39,9 @@ from interplay.worlds.battle.state import (
 )
 from interplay.worlds.battle.units import UNITS
 
-POINTS = 8
 # SMAC's points around a unit, in strides: twice as far as a move leads to the north, south, east and west, then the corners between them.
 _POINTS_ACROSS = (0.0, 0.0, 2.0, -2.0, 1.0, -1.0, 1.0, -1.0)
 _POINTS_UP = (2.0, -2.0, 0.0, 0.0, 1.0, -1.0, -1.0, 1.0)
-HEIGHTS = 9
 # Columns of the table of the field: shares of health, shield and the weapon's period, and the row of `UNITS`.
 ALIVE, X, Y, HEALTH, SHIELD, COOLDOWN, UNIT_TYPE = range(7)
 FIELD = 7
@@ -280,26 +281,18 @@ def state_of(state: BattleState, body: np.ndarray, table: np.ndarray, side: int)
 
 
 def row_size(rules: np.void, side: int) -> int:
-    """Length of a unit's vector."""
-    own, enemies = _units(rules, side), _units(rules, 1 - side)
-    shields, others = _shields(rules, side), _shields(rules, 1 - side)
-    ally = 5 + shields + int(rules["kinds"]) + int(rules["see_last_action"]) * int(rules["actions"])
-    ground = MOVES + POINTS * int(rules["see_pathing"]) + HEIGHTS * int(rules["see_heights"])
-    self_size = 1 + shields + int(rules["kinds"]) + int(rules["see_time"])
-    self_size += 2 * (int(rules["see_position"]) + _turns(rules))
-    return ground + enemies * (5 + others + int(rules["kinds"])) + (own - 1) * ally + self_size
+    """Length of a unit's vector: that of its parts."""
+    first = 0 if side == RED else int(rules["reds"])
+    parts = guides_of(rules, range(int(rules["actions"])), first)["units"]
+    return sum(len(part.names) * (part.rows or 1) for part in parts)
 
 
 def state_size(rules: np.void, side: int) -> int:
     """Length of a side's state."""
     own, enemies, kinds = _units(rules, side), _units(rules, 1 - side), int(rules["kinds"])
-    ally = 4 + _shields(rules, side) + kinds + 2 * _turns(rules)
+    ally = 4 + _shields(rules, side) + kinds + 2 * int(rules["look_directions"] > 0)
     size = own * ally + enemies * (3 + _shields(rules, 1 - side) + kinds)
     return size + own * int(rules["actions"]) * int(rules["state_last_action"]) + int(rules["state_time"])
-
-
-def _turns(rules: np.void) -> int:
-    return int(rules["look_directions"] > 0)
 
 
 def _units(rules: np.void, side: int) -> int:

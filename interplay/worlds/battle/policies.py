@@ -6,13 +6,12 @@ is out of reach.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.core.policy import Policy, RandomPolicy
+from interplay.core.policy import Policy, RandomPolicy, by_name
 from interplay.core.world import TimeStep, World
 from interplay.worlds.battle import tactics
 from interplay.worlds.battle.state import STOP
@@ -34,11 +33,6 @@ class Tactician(Policy):
     no_memory = (*Policy.no_memory, "_battle")
 
     def start(self, world: World, seed: int = 0) -> None:
-        """Prepares for playing a battle.
-
-        Raises:
-            UserError: if the world is no battle.
-        """
         super().start(world, seed)
         self._battle: Any = world
         if not hasattr(world, "body") or not hasattr(world, "state"):
@@ -79,7 +73,4 @@ class FocusWeakest(Tactician):
     name, tactic = "focus_weakest", tactics.FOCUS_WEAKEST
 
 
-POLICIES: dict[str, Callable[[], Policy]] = {
-    policy.name: policy
-    for policy in (RandomPolicy, Still, AttackNearest, AttackMove, FocusWeakest, HitAndRun)
-}
+POLICIES = by_name(RandomPolicy, Still, AttackNearest, AttackMove, FocusWeakest, HitAndRun)

@@ -1,15 +1,20 @@
-"""State -> drawing primitives: the field, the units with their remaining points, their attacks."""
+"""State -> drawing primitives: the field, the units with their remaining points, their attacks; and what a unit sees of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from interplay.core.scene import Canvas
+from interplay.core.fog import Visible
+from interplay.core.scene import Canvas, rgb
 from interplay.worlds.battle.config import SIGHT_RANGE, TICKS, BattleSettings
 from interplay.worlds.battle.state import FIRST_ATTACK, RED, BattleState
 from interplay.worlds.battle.units import UNITS
+
+if TYPE_CHECKING:
+    from interplay.worlds.battle.world import BattleWorld
 
 FLOOR, LINE, EDGE = "#f3f1ea", "#e3dfd3", "#a8a294"
 SIDES = ("red", "blue")
@@ -22,6 +27,10 @@ MARGIN = 1.25  # around the field: units and bars at its edge
 CELL = 2.0  # of the lines on the floor: the cells of image interfaces
 LITTLE = 0.4  # of the health: below it the bar changes
 BAR, GAP = 0.16, 0.04  # height of a bar, and the gap between two
+# Layers by what a unit sees of them (`observe.see_enemies` and `see_allies`).
+_GROUND = ("floor", "columns", "rows", "edge")
+_UNITS = ("shadows", "agents", "types", "no health", "health", "no shield", "shield")
+_OWN = ("aims", "shots", "cooldown")  # not observed of other units
 _OUTCOMES = {1: "red has won", 0: "nobody has won", -1: "blue has won"}
 
 
@@ -145,7 +154,7 @@ def draw_bars(canvas: Canvas, state: BattleState, body: np.ndarray, w: int) -> N
     has_shield = body["shield"] > 0
     shield = unit["shield"] / np.where(has_shield, body["shield"], 1.0)
     cooling = np.clip(unit["cooldown"] / np.where(body["period"] > 0, body["period"], 1.0), 0, 1)
-    good = np.array([_rgb(HEALTH), _rgb(LOW)], np.uint8)[(health < LITTLE).astype(int)]
+    good = np.array([rgb(HEALTH), rgb(LOW)], np.uint8)[(health < LITTLE).astype(int)]
     full = np.ones(len(body))
     _bars(canvas, "no health", unit, body, above, full, EMPTY, dead)
     words = {"health": HEALTH, f"health below {LITTLE:.0%}": LOW}
@@ -177,6 +186,43 @@ def draw_counts(canvas: Canvas, state: BattleState, settings: BattleSettings, w:
     canvas.table("sides", ["side", "alive", "health", "shield"], rows)
 
 
+def visible(world: BattleWorld, w: int, slot: int) -> Visible:
+    """The field, the units in sight and their observed attributes; a dead unit sees the field alone."""
+    seen = np.asarray(units_in_sight(world, w, slot))
+    own = np.arange(len(seen)) == slot
+    visible_layers = dict.fromkeys(_GROUND, True) | dict.fromkeys(_UNITS, seen) | dict.fromkeys(_OWN, own)
+    if world.settings.look_directions:
+        visible_layers["agents/angle"] = own
+    if world.settings.see_field:
+        visible_layers["cooldown"] = seen
+    return visible_layers
+
+
+def units_in_sight(world: BattleWorld, w: int, slot: int) -> np.ndarray:
+    """(A,) bool, the unit itself among them."""
+    unit, settings = world.state.unit[w], world.settings
+    alive = np.asarray(unit["alive"])
+    own = np.arange(len(unit)) == slot
+    if settings.see_field:
+        return own | alive
+    if not alive[slot]:
+        return own
+    dx, dy = unit["x"] - unit["x"][slot], unit["y"] - unit["y"][slot]
+    gap = np.hypot(dx, dy)
+    seen = gap < (world.body["sight"][slot] if settings.unit_ranges else SIGHT_RANGE)
+    reds = len(settings.sides[RED])
+    if settings.look_directions:
+        turn = 2 * np.pi * world.state.look[w, slot] / settings.look_directions
+        ahead = 1.0 if slot < reds else -1.0
+        along = ahead * dx * np.cos(turn) + dy * np.sin(turn)
+        seen &= along >= float(world.table[0]["look_cosine"]) * gap
+    if world.table[0]["notice_chance"] < 1.0:
+        enemies = slice(reds, len(unit)) if slot < reds else slice(0, reds)
+        count = len(range(*enemies.indices(len(unit))))
+        seen[enemies] &= world.state.known[w, slot, :count]
+    return own | (alive & seen)
+
+
 def _bars(
     canvas: Canvas,
     name: str,
@@ -196,8 +242,4 @@ def _bars(
 
 def _by_side(colours: tuple[str, str], slots: np.ndarray, reds: int) -> np.ndarray:
     """(A, 3) uint8, the colour of each unit's side."""
-    return np.array([_rgb(colour) for colour in colours], np.uint8)[(slots >= reds).astype(int)]
-
-
-def _rgb(colour: str) -> tuple[int, ...]:
-    return tuple(bytes.fromhex(colour[1:]))
+    return np.array([rgb(colour) for colour in colours], np.uint8)[(slots >= reds).astype(int)]

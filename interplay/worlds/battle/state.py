@@ -24,6 +24,7 @@ STOP, NORTH, SOUTH, EAST, WEST, FIRST_ATTACK = range(1, 7)  # actions; 0 is the 
 NOTHING = 0
 AHEAD = 0  # direction
 MOVES = 4  # moves without diagonals
+POINTS, HEIGHTS = 8, 9  # numbers of the surroundings, where observed
 NONE = -1
 RED, BLUE = 0, 1
 

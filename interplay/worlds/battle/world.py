@@ -19,10 +19,9 @@ from interplay.core.scene import Canvas
 from interplay.core.world import Kind, TimeStep
 from interplay.worlds.battle import observe
 from interplay.worlds.battle.config import TICKS, TICKS_PER_SECOND, BattleSettings
-from interplay.worlds.battle.eyes import units_in_sight, visible
 from interplay.worlds.battle.guides import guides_of
 from interplay.worlds.battle.ranges import laws_of, ranges_of
-from interplay.worlds.battle.render import draw
+from interplay.worlds.battle.render import draw, units_in_sight, visible
 from interplay.worlds.battle.rules import step
 from interplay.worlds.battle.state import (
     BLUE,
@@ -122,15 +121,7 @@ class BattleWorld(KernelWorld):
         return found
 
     def side_state(self, side: int) -> np.ndarray:
-        """SMAC's state of a side in its own frame: (W, n) float32 (specification 5.3).
-
-        Args:
-            side: 0 for red, 1 for blue.
-
-        Raises:
-            UserError: for another side.
-            RuntimeError: before the first reset.
-        """
+        """SMAC's state of a side, 0 for red or 1 for blue, in its own frame: (W, n) float32 (specification 5.3)."""
         _ = self.timestep  # raises before the first reset
         if side not in (RED, BLUE):
             raise UserError(f"{self.id}: side = {side!r}; give 0 for red or 1 for blue")

@@ -13,7 +13,7 @@ SPECS = tuple(
     WorldSpec(
         id=f"gridworld/{name}",
         summary="broadcasters average their messages until all agree, while blockers stand in the way",
-        make="interplay.worlds.broadcast.world:manager",
+        make="interplay.worlds.broadcast.simulation:manager",
         settings="interplay.worlds.broadcast.config:BroadcastSettings",
         options=options,
         policies="interplay.worlds.broadcast.policies:POLICIES",

@@ -1,6 +1,6 @@
-"""The components of communication: state, actor, observer, done. Source: manual 6.2.3, specification 9.5.
+"""Agents and components of communication: state, actor, observer, done. Source: manual 6.2.3, specification 9.5.
 
-They share the tables of one `BroadcastingState`.
+The components share the tables of one `BroadcastingState`.
 """
 
 from __future__ import annotations
@@ -12,18 +12,79 @@ from gymnasium import spaces
 
 from interplay.core.ranges import Range, count
 from interplay.gridworld.actors.actor import ActionResult, BoardActor, Outcome, Turn, as_ints
-from interplay.gridworld.agents import GridWorldAgent
+from interplay.gridworld.agents import GridObservingAgent, GridWorldAgent, MovingAgent
 from interplay.gridworld.board import Board
 from interplay.gridworld.component import GridWorldBaseComponent
 from interplay.gridworld.dones import BoardDone
 from interplay.gridworld.grid import as_mapping, as_matrix
 from interplay.gridworld.observers import BoardObserver
 from interplay.gridworld.states import BoardState
-from interplay.sim.agents import ObservingAgent
+from interplay.sim.agents import ActingAgent, ObservingAgent
 from interplay.sim.checks import Checked, is_exactly, refuse, require
 from interplay.sim.spaces import Box
-from interplay.worlds.broadcast import rules
-from interplay.worlds.broadcast.agents import BroadcastingAgent
+from interplay.worlds.broadcast import config, rules
+
+
+def _cells(value: Any, name: str) -> int:
+    require(is_exactly(value, int) and value >= 0, f"{name} {value!r} is no int from 0; give one")
+    return int(value)
+
+
+def _message(value: Any, name: str) -> float | None:
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    fits = value is None or (number and -1 <= value <= 1)
+    require(fits, f"{name} {value!r} is not in -1..1; give a number that is, or None")
+    return None if value is None else float(value)
+
+
+def _begin_with(agent: Any, message: float | None) -> None:
+    if message is not None:
+        agent.message = message
+
+
+class BroadcastingAgent(ActingAgent, GridObservingAgent):
+    """Has a message and can broadcast it; does not move.
+
+    Args:
+        broadcast_range: cells in each direction.
+        initial_message: in -1..1, at the beginning of each episode; None = drawn.
+        **kwargs: of `GridObservingAgent`; the encoding is 1 unless given.
+    """
+
+    def __init__(
+        self, broadcast_range: int | None = None, initial_message: float | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(**{"encoding": config.BROADCASTER, "render_color": "green", **kwargs})
+        # A column of the state component's table, once there is one.
+        self._messages, self._column = np.zeros((1, 1)), 0
+        self._broadcast_range: int | None = None
+        if broadcast_range is not None:
+            self.broadcast_range = broadcast_range
+        self.initial_message = initial_message
+
+    broadcast_range = Checked(_cells, "Cells in each direction; None until it is given.")
+    initial_message = Checked(_message, "At the beginning of each episode; None = drawn.", _begin_with)
+
+    @property
+    def message(self) -> float:
+        """The agent's current message, clipped to -1..1."""
+        return float(self._messages[0, self._column])
+
+    @message.setter
+    def message(self, value: float) -> None:
+        self._messages[0, self._column] = min(max(float(value), -1.0), 1.0)
+
+    @property
+    def configured(self) -> bool:
+        return super().configured and self.broadcast_range is not None
+
+
+class BlockingAgent(MovingAgent, GridObservingAgent):
+    """Moves, and blocks sight, attacks and broadcasts behind it, but no movement."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        given = {"encoding": config.BLOCKER, "render_color": "black", "render_shape": "s"}
+        super().__init__(**{**given, "blocking": True, **kwargs})
 
 
 class BroadcastingState(BoardState):
@@ -105,10 +166,7 @@ class BroadcastingActor(BoardActor):
         for agent in self.supported():
             self._reaches[self.grid.slot_of(agent)] = min(agent.broadcast_range, max(self.rows, self.cols))  # type: ignore[attr-defined]
 
-    @property
-    def key(self) -> str:
-        """The channel is ``"broadcast"``."""
-        return "broadcast"
+    key = "broadcast"
 
     def _supported_agent(self, agent: GridWorldAgent) -> bool:
         return isinstance(agent, BroadcastingAgent)
@@ -168,12 +226,8 @@ class BroadcastingActor(BoardActor):
     def encode(self, agent: Any, value: Any, codes: np.ndarray) -> None:
         codes[..., 0] = as_ints(value, codes.shape[:-1])
 
-    def outcome(self, num_worlds: int, num_agents: int) -> Outcome:
-        attempted, success = np.zeros((2, num_worlds, num_agents), np.uint8)
-        hits = np.zeros((num_worlds, num_agents, num_agents), np.int32)
-        return Outcome(
-            attempted, success, np.zeros(hits.shape[:2], np.int32), hits, np.zeros((0, 0, 0), np.uint8)
-        )
+    def most_hits(self) -> int:
+        return len(self.grid.agents)
 
     def run(
         self,
@@ -222,10 +276,7 @@ class BroadcastObserver(BoardObserver):
         super().__init__(**kwargs)
         self._columns = {agent.id: self.grid.slot_of(agent) for agent in _talkers(self)}
 
-    @property
-    def key(self) -> str:
-        """The channel is ``"message"``."""
-        return "message"
+    key = "message"
 
     def _supported_agent(self, agent: GridWorldAgent) -> bool:
         return isinstance(agent, BroadcastingAgent) and isinstance(agent, ObservingAgent)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from interplay.core.policy import Policy, RandomPolicy
+from interplay.core.policy import Policy, RandomPolicy, by_name
 from interplay.core.world import TimeStep
 from interplay.worlds.broadcast.config import BROADCASTER
 
@@ -43,4 +42,4 @@ class Talker(Policy):
         return np.where(near > half, stray, np.where(near <= 1, 0, towards))
 
 
-POLICIES: dict[str, Callable[[], Policy]] = {policy.name: policy for policy in (RandomPolicy, Talker)}
+POLICIES = by_name(RandomPolicy, Talker)

@@ -5,8 +5,8 @@ Axes: W worlds, A agents. A step's broadcasts are first marked, then `average` r
 
 import numpy as np
 
-from interplay.core.jit import kernel, phase
-from interplay.gridworld.rules.sight import is_hidden, is_screen
+from interplay.core.jit import kernel
+from interplay.gridworld.rules.attacks import gather
 from interplay.kernels.philox import uniform
 
 
@@ -34,34 +34,6 @@ def begin_messages(stream, which, initial, message, heard, received):
                 received[w, a, other] = 0.0
 
 
-@phase
-def reach_out(agents, cells, mapping, w, a, reach, found):
-    """Lists the receivers of a broadcast in ``found``, cell by cell; returns their number."""
-    row, col = agents[w, a].row, agents[w, a].col
-    encoding = agents[w, a].encoding
-    screens = False
-    number = 0
-    for r in range(max(row - reach, 0), min(row + reach, cells.shape[1] - 1) + 1):
-        for c in range(max(col - reach, 0), min(col + reach, cells.shape[2] - 1) + 1):
-            screens = screens or ((r != row or c != col) and is_screen(agents, cells, w, r, c))
-            other = cells[w, r, c].first
-            while other >= 0:
-                if other != a and agents[w, other].active and mapping[encoding, agents[w, other].encoding]:
-                    found[number] = other
-                    number += 1
-                other = agents[w, other].next
-    if not screens:
-        return number
-    seen = 0
-    for i in range(number):
-        other = found[i]
-        down, right = agents[w, other].row - row, agents[w, other].col - col
-        if not is_hidden(agents, cells, w, row, col, reach, down, right):
-            found[seen] = other
-            seen += 1
-    return seen
-
-
 @kernel
 def broadcast(agents, cells, mapping, stream, w, a, reach, found):
     """Performs one broadcast; returns the number of receivers, listed in ``found`` (A,) int32.
@@ -71,7 +43,7 @@ def broadcast(agents, cells, mapping, stream, w, a, reach, found):
         reach: cells in each direction.
     """
     stream[w, 2] += np.uint64(1)  # each broadcast has its own draw
-    return reach_out(agents, cells, mapping, w, a, reach, found)
+    return gather(agents, cells, mapping, w, a, reach, found)
 
 
 @kernel
@@ -114,7 +86,7 @@ def broadcast_all(
             stream[w, 2] += np.uint64(1)
             if codes[w, a, 0] == 0:
                 continue
-            number = reach_out(agents, cells, mapping, w, a, reaches[a], found)
+            number = gather(agents, cells, mapping, w, a, reaches[a], found)
             attempted[w, a] = 1
             num_hits[w, a] = number
             for k in range(number):

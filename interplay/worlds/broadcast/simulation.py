@@ -1,4 +1,4 @@
-"""The simulation: declared components, nothing else. Source: manual 6.2.3, specification 9.5."""
+"""The simulation, declared components alone, and the world of it. Source: manual 6.2.3, specification 9.5."""
 
 from __future__ import annotations
 
@@ -7,16 +7,20 @@ from typing import Any
 
 import numpy as np
 
+from interplay.gridworld.agents import GridWorldAgent
 from interplay.gridworld.board import Board
 from interplay.gridworld.smart import SmartGridWorldSimulation
+from interplay.sim.managers import AllStepManager
 from interplay.worlds.broadcast import config
-from interplay.worlds.broadcast.agents import BroadcastingAgent
 from interplay.worlds.broadcast.components import (
     AverageMessageDone,
+    BlockingAgent,
     BroadcastingActor,
+    BroadcastingAgent,
     BroadcastingState,
     BroadcastObserver,
 )
+from interplay.worlds.broadcast.config import BROADCASTER, BroadcastSettings
 
 
 class BroadcastSim(SmartGridWorldSimulation):
@@ -70,3 +74,25 @@ class BroadcastSim(SmartGridWorldSimulation):
         ]
         messages = self.broadcasting_state.message[:, talkers]
         return {"spread": np.abs(messages - messages.mean(axis=1, keepdims=True)).max(axis=1, initial=0.0)}
+
+
+def manager(settings: BroadcastSettings) -> AllStepManager:
+    """A new map under a new manager."""
+    members: list[GridWorldAgent] = [
+        BroadcastingAgent(
+            id=f"broadcaster{i}", broadcast_range=settings.broadcast_range, view_range=settings.view_range
+        )
+        for i in range(settings.broadcasters)
+    ]
+    members += [
+        BlockingAgent(id=f"blocker{i}", move_range=settings.move_range, view_range=settings.view_range)
+        for i in range(settings.blockers)
+    ]
+    sim = BroadcastSim.build_sim(
+        settings.rows,
+        settings.cols,
+        agents={agent.id: agent for agent in members},
+        broadcast_mapping={BROADCASTER: BROADCASTER},
+        done_tolerance=settings.done_tolerance,
+    )
+    return AllStepManager(sim, time_limit=settings.time_limit)

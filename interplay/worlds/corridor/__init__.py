@@ -19,7 +19,7 @@ SPECS = tuple(
     WorldSpec(
         id=f"simulation/{name}",
         summary=_SUMMARIES[name],
-        make="interplay.worlds.corridor.world:manager",
+        make="interplay.worlds.corridor.simulation:manager",
         settings="interplay.worlds.corridor.config:CorridorSettings",
         options=options,
         policies="interplay.worlds.corridor.policies:POLICIES",

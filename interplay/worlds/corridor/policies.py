@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from interplay.core.policy import Policy, RandomPolicy
+from interplay.core.policy import Policy, RandomPolicy, by_name
 from interplay.core.world import TimeStep
 from interplay.worlds.corridor.simulation import MultiCorridor
 
@@ -21,4 +19,4 @@ class Walker(Policy):
         return np.where(blocked, MultiCorridor.Actions.STAY, MultiCorridor.Actions.RIGHT)
 
 
-POLICIES: dict[str, Callable[[], Policy]] = {policy.name: policy for policy in (RandomPolicy, Walker)}
+POLICIES = by_name(RandomPolicy, Walker)

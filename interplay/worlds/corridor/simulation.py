@@ -16,6 +16,8 @@ from interplay.core.controls import Controls
 from interplay.core.scene import Canvas
 from interplay.sim import Agent, AgentBasedSimulation, Box
 from interplay.sim.checks import is_exactly, refuse, require
+from interplay.sim.managers import AllStepManager, SimulationManager, TurnBasedManager
+from interplay.worlds.corridor.config import CorridorSettings
 
 STEP_PENALTY = -1
 BAD_MOVE_PENALTY = -5  # for walking into the left wall or into another agent
@@ -190,3 +192,9 @@ class MultiCorridor(AgentBasedSimulation):
         """The corridor as a line of text: each cell the number of its agent, ``.`` if it is empty."""
         here = {agent.position: agent.id.removeprefix("agent") for agent in self.agents.values()}
         return " ".join(here.get(cell, ".") for cell in range(self.end))
+
+
+def manager(settings: CorridorSettings) -> SimulationManager:
+    """A new corridor under a new manager."""
+    order = AllStepManager if settings.order == "all" else TurnBasedManager
+    return order(MultiCorridor(settings.end, settings.num_agents), time_limit=settings.time_limit)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from interplay.core.policy import Policy, RandomPolicy
+from interplay.core.policy import Policy, RandomPolicy, by_name
 from interplay.core.world import TimeStep, World
-from interplay.worlds.dilemma.state import COOPERATE, DEFECT
+from interplay.worlds.dilemma.rules import COOPERATE, DEFECT
 
 
 class Cooperate(Policy):
@@ -63,6 +61,4 @@ def _other_defected(timestep: TimeStep) -> np.ndarray:
     return seen
 
 
-POLICIES: dict[str, Callable[[], Policy]] = {
-    policy.name: policy for policy in (RandomPolicy, Cooperate, Defect, TitForTat, Grim)
-}
+POLICIES = by_name(RandomPolicy, Cooperate, Defect, TitForTat, Grim)

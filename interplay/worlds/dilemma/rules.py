@@ -1,4 +1,6 @@
-"""The rules: both move at once and are paid; the game ends after a number of rounds, or by chance.
+"""The state and the rules: both move at once and are paid; the game ends after some rounds, or by chance.
+
+Axes: W worlds, A = 2 agents.
 
 Phases act on the worlds in a mask. This is plain NumPy over the batch; fast worlds write phases as kernels over one world
 (`interplay.core.jit`; see `interplay/worlds/survival/rules/`).
@@ -6,13 +8,38 @@ Phases act on the worlds in a mask. This is plain NumPy over the batch; fast wor
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from interplay.core import seeding
 from interplay.core.world import Outputs
 from interplay.kernels.philox import draw_uniform
 from interplay.worlds.dilemma.config import DilemmaSettings
-from interplay.worlds.dilemma.state import COOPERATE, NONE, DilemmaState
+
+AGENTS = 2
+COOPERATE, DEFECT = range(2)  # actions
+NONE = -1  # no move yet
+
+
+class DilemmaState(NamedTuple):
+    """The saved state of W games besides the outputs, which `ArrayWorld` keeps."""
+
+    stream: np.ndarray  # (W, 3) uint64, the world's random stream, see core.seeding
+    rounds: np.ndarray  # (W,) int64, played in this episode
+    last: np.ndarray  # (W, A) int64, the last move, or NONE
+    cooperations: np.ndarray  # (W, A) int64, rounds of this episode in which the agent cooperated
+
+
+def allocate_state(num_worlds: int) -> DilemmaState:
+    """The arrays of W games before the first reset."""
+    slots = (num_worlds, AGENTS)
+    return DilemmaState(
+        stream=seeding.new_stream(num_worlds),
+        rounds=np.zeros(num_worlds, np.int64),
+        last=np.full(slots, NONE, np.int64),
+        cooperations=np.zeros(slots, np.int64),
+    )
 
 
 def begin_episodes(state: DilemmaState, which: np.ndarray, seeds: np.ndarray | None) -> None:

@@ -25,7 +25,7 @@ SPECS = tuple(
     WorldSpec(
         id=f"gridworld/{name}",
         summary=_SUMMARIES[name],
-        make="interplay.worlds.foragers.world:manager",
+        make="interplay.worlds.foragers.simulation:manager",
         settings="interplay.worlds.foragers.config:ForagersSettings",
         options=options,
         policies="interplay.worlds.foragers.policies:POLICIES",

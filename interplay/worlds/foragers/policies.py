@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from interplay.core.policy import Policy, RandomPolicy
+from interplay.core.policy import Policy, RandomPolicy, by_name
 from interplay.core.world import TimeStep, World
 from interplay.worlds.foragers.config import FORAGE_RANGE, FORAGER, HUNT_RANGE, HUNTER, RESOURCE
 
@@ -88,4 +87,4 @@ def _on_map(seen: np.ndarray, move: np.ndarray) -> np.ndarray:
     return np.where(np.stack([row_ends, col_ends], axis=-1), 0, move)
 
 
-POLICIES: dict[str, Callable[[], Policy]] = {policy.name: policy for policy in (RandomPolicy, Greedy)}
+POLICIES = by_name(RandomPolicy, Greedy)

@@ -1,4 +1,4 @@
-"""The simulations: declared components only. Source: manual 4.1, specification 9.6.
+"""Foragers and hunters: agents, simulations of declared components, and the worlds. Source: manual 4.1, specification 9.6.
 
 Attacks come before moves. Foragers win when the resources are gone, hunters when the foragers are.
 """
@@ -10,11 +10,93 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from interplay.gridworld.agents import AttackingAgent, GridObservingAgent, GridWorldAgent, MovingAgent
 from interplay.gridworld.board import Board
 from interplay.gridworld.smart import SmartGridWorldSimulation
+from interplay.sim.managers import AllStepManager
 from interplay.worlds.foragers import config
-from interplay.worlds.foragers.config import FORAGER, HUNTER, RESOURCE
-from interplay.worlds.foragers.measures import count_active, mean_distance
+from interplay.worlds.foragers.config import FORAGER, HUNTER, RESOURCE, ForagersSettings
+
+
+class ResourceAgent(GridWorldAgent):
+    """Stands on a cell until it is collected.
+
+    Example:
+        >>> ResourceAgent(id="resource0").encoding
+        1
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        given = {"encoding": config.RESOURCE, "initial_health": 1.0, "render_color": "green"}
+        super().__init__(**{**given, "render_shape": "s", "render_size": 120, **kwargs})
+
+
+class _Walker(MovingAgent, AttackingAgent, GridObservingAgent):
+    """The shared defaults of foragers and hunters."""
+
+    GIVEN: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self, **kwargs: Any) -> None:
+        shared: dict[str, Any] = {
+            "initial_health": 1.0,
+            "view_range": config.VIEW_RANGE,
+            "move_range": config.MOVE_RANGE,
+            "attack_strength": 1.0,
+            "attack_accuracy": 1.0,
+        }
+        super().__init__(**{**shared, **self.GIVEN, **kwargs})
+
+
+class ForagerAgent(_Walker):
+    """Collects resources.
+
+    Attributes:
+        kind: separates foragers from hunters, which have the same spaces, so that they do not share a network.
+    """
+
+    kind = "forager"
+    GIVEN: ClassVar[dict[str, Any]] = {
+        "encoding": config.FORAGER,
+        "attack_range": config.FORAGE_RANGE,
+        "render_color": "blue",
+    }
+
+
+class HunterAgent(_Walker):
+    """Chases foragers; arguments as of `ForagerAgent`."""
+
+    kind = "hunter"
+    GIVEN: ClassVar[dict[str, Any]] = {
+        "encoding": config.HUNTER,
+        "attack_range": config.HUNT_RANGE,
+        "render_color": "red",
+        "render_shape": "D",
+    }
+
+
+class PreyAgent(ForagerAgent):
+    """A forager under the name of the Abmarl release."""
+
+
+class PredatorAgent(HunterAgent):
+    """A hunter under the name of the Abmarl release."""
+
+
+def count_active(agents: np.ndarray, encoding: int) -> np.ndarray:
+    """Number of active agents of an encoding, (W,)."""
+    counts: np.ndarray = (agents["active"] & (agents["encoding"] == encoding)).sum(axis=1)
+    return counts
+
+
+def mean_distance(agents: np.ndarray, encoding: int) -> np.ndarray:
+    """Mean Chebyshev distance, in cells, over pairs of active agents of an encoding, (W,); 0 without pairs."""
+    members = np.flatnonzero(agents["encoding"][0] == encoding)
+    row, col = agents["row"][:, members], agents["col"][:, members]
+    here = agents["active"][:, members]
+    pairs = here[:, :, None] & here[:, None, :] & ~np.eye(len(members), dtype=bool)
+    apart = np.maximum(abs(row[:, :, None] - row[:, None, :]), abs(col[:, :, None] - col[:, None, :]))
+    total: np.ndarray = np.where(pairs, apart, 0).sum(axis=(1, 2)) / np.maximum(pairs.sum(axis=(1, 2)), 1)
+    return total
 
 
 class _Rules(SmartGridWorldSimulation):
@@ -87,3 +169,24 @@ class HunterForagerSim(_Rules):
 
 class PredatorPreyResourcesSim(HunterForagerSim):
     """`HunterForagerSim` under the name of the Abmarl release."""
+
+
+_SIGHT = {
+    "encoding": "PositionCenteredEncodingObserver",
+    "stacked": "StackedPositionCenteredEncodingObserver",
+}
+
+
+def manager(settings: ForagersSettings) -> AllStepManager:
+    """A new map under a new manager, which shuffles the order of actions."""
+    members: list[GridWorldAgent] = [ResourceAgent(id=f"resource{i}") for i in range(settings.resources)]
+    members += [ForagerAgent(id=f"forager{i}") for i in range(settings.foragers)]
+    members += [HunterAgent(id=f"hunter{i}") for i in range(settings.hunters)]
+    rules = HunterForagerSim if settings.hunters else ForagingSim
+    sim = rules.build_sim(
+        settings.rows,
+        settings.cols,
+        agents={agent.id: agent for agent in members},
+        observers=[_SIGHT[settings.sight]],
+    )
+    return AllStepManager(sim, time_limit=settings.time_limit, randomize_action_input=True)

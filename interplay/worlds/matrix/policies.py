@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
-from interplay.core.policy import Policy, RandomPolicy
+from interplay.core.policy import Policy, RandomPolicy, by_name
 from interplay.core.ranges import Range, index
 from interplay.core.world import TimeStep, World
 from interplay.worlds.matrix import config
@@ -79,11 +79,7 @@ class Name(Policy):
         return named
 
 
-RECALL: dict[str, Callable[[], Policy]] = {policy.name: policy for policy in (RandomPolicy, Recall)}
-CLIMBING: dict[str, Callable[[], Policy]] = {
-    policy.name: policy for policy in (RandomPolicy, Climb, Cautious)
-}
-ROCK_PAPER_SCISSORS: dict[str, Callable[[], Policy]] = {
-    policy.name: policy for policy in (RandomPolicy, Rock, Paper, Scissors)
-}
-CREDIT: dict[str, Callable[[], Policy]] = {policy.name: policy for policy in (RandomPolicy, Name)}
+RECALL = by_name(RandomPolicy, Recall)
+CLIMBING = by_name(RandomPolicy, Climb, Cautious)
+ROCK_PAPER_SCISSORS = by_name(RandomPolicy, Rock, Paper, Scissors)
+CREDIT = by_name(RandomPolicy, Name)

@@ -1,4 +1,4 @@
-"""The matrix games as worlds: spaces, reset, step, metrics."""
+"""The matrix games as worlds: spaces, reset, step, observations, metrics, drawing, valid ranges."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core.fog import EVERYTHING, Visible
-from interplay.core.ranges import Invariant, Range
+from interplay.core.ranges import ANYTHING, REAL, Invariant, Range, count, index
 from interplay.core.scene import Canvas
 from interplay.core.world import ArrayWorld, Kind, TimeStep
-from interplay.worlds.matrix import observe, rules
+from interplay.worlds.matrix import rules
 from interplay.worlds.matrix.config import (
     CLIMBING,
     ROCK_PAPER_SCISSORS,
@@ -22,9 +22,22 @@ from interplay.worlds.matrix.config import (
     RecallSettings,
     RockPaperScissorsSettings,
 )
-from interplay.worlds.matrix.ranges import laws_of, ranges_of
-from interplay.worlds.matrix.render import draw_game
-from interplay.worlds.matrix.state import MatrixState, allocate_state
+from interplay.worlds.matrix.rules import NONE, MatrixState, allocate_state
+
+
+def unit_box(size: int) -> spaces.Box:
+    """Numbers between 0 and 1."""
+    return spaces.Box(0.0, 1.0, (size,), np.float32)
+
+
+def one_hot(values: np.ndarray, size: int) -> np.ndarray:
+    """(..., size) float32."""
+    return np.eye(size, dtype=np.float32)[values]
+
+
+def flat(array: np.ndarray) -> np.ndarray:
+    """(W, A, ...) as (W, n)."""
+    return array.reshape(len(array), -1)
 
 
 class MatrixWorld(ArrayWorld):
@@ -57,7 +70,7 @@ class MatrixWorld(ArrayWorld):
         kind = Kind("agent", tuple(range(agents)), spaces.Dict(dict(fields)), spaces.Discrete(choices))
         super().__init__(num_worlds, [f"agent_{a}" for a in range(agents)], [kind], seed, first_world)
         self.action_names: Mapping[str, Sequence[str]] = {"choice": self._names_of(choices)}
-        self.state_space = observe.unit_box(size)
+        self.state_space = unit_box(size)
         self.choices, self.length = choices, length
         self.state: MatrixState = allocate_state(num_worlds, agents)
 
@@ -66,14 +79,43 @@ class MatrixWorld(ArrayWorld):
         return {}
 
     def draw(self, canvas: Canvas, world: int) -> None:
-        choices = self.action_names["choice"]
-        draw_game(canvas, self.state, self.outputs, self.agents, choices, world, self.with_cues)
+        """A row for each agent. Transcripts omit the titles, so each cell names its value."""
+        state, choices, rows = self.state, self.action_names["choice"], []
+        for a, name in enumerate(self.agents):
+            last = state.last[world, a]
+            chose = "no choice yet" if last == NONE else f"chose {choices[last]}"
+            cue = f"cue {state.cue[world, a]}" if self.with_cues else ""
+            reward = float(self.outputs.reward[world, a])
+            rows.append([name, cue, chose, f"{state.hits[world, a]} right", reward])
+        canvas.table("game", ["agent", "cue", "choice", "right", "reward"], rows)
 
     def state_ranges(self) -> Mapping[str, Range]:
-        return ranges_of(self.choices, self.length)
+        return {
+            "stream": ANYTHING,
+            "steps": count(self.length),
+            "cue": index(self.choices),
+            "last": index(self.choices, none=True),
+            "hits": count(self.length),
+            "joint": count(self.length),
+            "returns": REAL,
+            "reward": REAL,
+        }
 
     def state_laws(self) -> Sequence[Invariant]:
-        return laws_of(self.length)
+        """A game is over after its last step, and all agents act until then."""
+        length = self.length
+        return (
+            Invariant(
+                "over",
+                "does not match whether the last step was played",
+                lambda given: given["over"] != (given["steps"] == length),
+            ),
+            Invariant(
+                "acting",
+                "does not hold all agents before the end and none after it",
+                lambda given: given["acting"] == given["over"][:, None],
+            ),
+        )
 
     def _begin(self, which: np.ndarray, seeds: np.ndarray | None) -> None:
         rules.begin_episodes(self.state, which, seeds)
@@ -100,6 +142,10 @@ class MatrixWorld(ArrayWorld):
         steps = self.state.steps.reshape(-1, *[1] * (counted.ndim - 1))
         return np.divide(counted, steps, out=np.full(counted.shape, np.nan), where=steps > 0)
 
+    def _share(self) -> np.ndarray:
+        """(W, 1) float32, the share of an episode's steps that were played."""
+        return (self.state.steps / self.length).astype(np.float32)[:, None]
+
     def _names_of(self, choices: int) -> Sequence[str]:
         """Names of the choices."""
         return [f"cue {number}" if self.with_cues else f"number {number}" for number in range(choices)]
@@ -119,7 +165,7 @@ class RecallWorld(MatrixWorld):
     def __init__(
         self, settings: RecallSettings, num_worlds: int = 1, seed: int = 0, first_world: int = 0
     ) -> None:
-        fields = {"cue": observe.unit_box(settings.cues), "choose": observe.unit_box(1)}
+        fields = {"cue": unit_box(settings.cues), "choose": unit_box(1)}
         agents, cues, size = settings.agents, settings.cues, settings.agents * settings.cues + 1
         super().__init__(agents, cues, settings.length, fields, size, num_worlds, seed, first_world)
         self.settings = settings
@@ -131,7 +177,7 @@ class RecallWorld(MatrixWorld):
 
     def global_state(self) -> np.ndarray:
         """All cues and the share of steps played, (W, A * cues + 1)."""
-        return observe.whole_recall(self.state, self.choices, self.length)
+        return np.hstack([flat(one_hot(self.state.cue, self.choices)), self._share()])
 
     def _judge(self, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         choosing = self.state.steps == self.length - 1
@@ -139,7 +185,11 @@ class RecallWorld(MatrixWorld):
         return reward, reward > 0
 
     def _look(self) -> Mapping[str, np.ndarray]:
-        return observe.see_recall(self.state, self.choices, self.length)
+        """``cue``, in the first step only, and ``choose``: 1 in the step of the choice."""
+        state = self.state
+        shown = one_hot(state.cue, self.choices) * (state.steps == 0)[:, None, None]
+        choosing = np.broadcast_to(state.steps[:, None, None] == self.length - 1, (*state.cue.shape, 1))
+        return {"cue": shown, "choose": choosing.astype(np.float32)}
 
 
 class ClimbingWorld(MatrixWorld):
@@ -152,8 +202,8 @@ class ClimbingWorld(MatrixWorld):
         self, settings: ClimbingSettings, num_worlds: int = 1, seed: int = 0, first_world: int = 0
     ) -> None:
         choices = len(CLIMBING)
-        last = observe.unit_box(choices + 1)
-        fields = {"own": last, "other": last, "round": observe.unit_box(1)}
+        last = unit_box(choices + 1)
+        fields = {"own": last, "other": last, "round": unit_box(1)}
         size = 2 * (choices + 1) + 1
         super().__init__(2, choices, settings.rounds, fields, size, num_worlds, seed, first_world)
         self.settings = settings
@@ -169,7 +219,7 @@ class ClimbingWorld(MatrixWorld):
 
     def global_state(self) -> np.ndarray:
         """Both last choices and the share of rounds played, (W, 9)."""
-        return observe.whole_climbing(self.state, self.choices, self.length)
+        return np.hstack([flat(self._choices_seen()), self._share()])
 
     def visible(self, world: int, slot: int) -> Visible:
         """Both choices are public."""
@@ -180,7 +230,13 @@ class ClimbingWorld(MatrixWorld):
         return reward, reward == np.max(CLIMBING)
 
     def _look(self) -> Mapping[str, np.ndarray]:
-        return observe.see_climbing(self.state, self.choices, self.length)
+        """``own`` and ``other``: the last choice, column 0 before the first; ``round``: the share of rounds played."""
+        last = self._choices_seen()
+        return {"own": last, "other": last[:, ::-1].copy(), "round": self._share()[:, None].repeat(2, 1)}
+
+    def _choices_seen(self) -> np.ndarray:
+        """Both last choices, (W, 2, choices + 1) one-hot; column 0 before the first."""
+        return one_hot(self.state.last + 1, self.choices + 1)
 
 
 class RockPaperScissorsWorld(MatrixWorld):
@@ -191,7 +247,7 @@ class RockPaperScissorsWorld(MatrixWorld):
     def __init__(
         self, settings: RockPaperScissorsSettings, num_worlds: int = 1, seed: int = 0, first_world: int = 0
     ) -> None:
-        fields = {"ready": observe.unit_box(1)}
+        fields = {"ready": unit_box(1)}
         super().__init__(
             2, len(ROCK_PAPER_SCISSORS), settings.rounds, fields, 1, num_worlds, seed, first_world
         )
@@ -204,7 +260,7 @@ class RockPaperScissorsWorld(MatrixWorld):
 
     def global_state(self) -> np.ndarray:
         """The share of rounds played, (W, 1)."""
-        return observe.share(self.state, self.length)
+        return self._share()
 
     def _names_of(self, choices: int) -> Sequence[str]:
         return "rock", "paper", "scissors"
@@ -226,7 +282,7 @@ class CreditWorld(MatrixWorld):
     def __init__(
         self, settings: CreditSettings, num_worlds: int = 1, seed: int = 0, first_world: int = 0
     ) -> None:
-        fields = {"cue": observe.unit_box(settings.cues)}
+        fields = {"cue": unit_box(settings.cues)}
         agents, cues, size = settings.agents, settings.cues, settings.agents * settings.cues
         super().__init__(agents, cues, settings.rounds, fields, size, num_worlds, seed, first_world)
         self.settings = settings
@@ -240,7 +296,7 @@ class CreditWorld(MatrixWorld):
 
     def global_state(self) -> np.ndarray:
         """All cues, (W, A * cues)."""
-        return observe.flat(self._look()["cue"])
+        return flat(self._look()["cue"])
 
     def _judge(self, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         cue, given = self.state.cue, self.settings
@@ -250,4 +306,4 @@ class CreditWorld(MatrixWorld):
         rules.draw_cues(self.state, which, self.choices)
 
     def _look(self) -> Mapping[str, np.ndarray]:
-        return {"cue": observe.one_hot(self.state.cue, self.choices)}
+        return {"cue": one_hot(self.state.cue, self.choices)}

@@ -10,7 +10,7 @@ SPECS = (
     WorldSpec(
         id="gridworld/maze",
         summary="find a path through a maze of 8 x 18 cells, seeing two cells far",
-        make="interplay.worlds.maze_navigation.world:manager",
+        make="interplay.worlds.maze_navigation.simulation:manager",
         settings="interplay.worlds.maze_navigation.config:MazeSettings",
         policies="interplay.worlds.maze_navigation.policies:POLICIES",
         training={"num_worlds": 32, "ppo": _PPO, "network": _NETWORK},
@@ -18,7 +18,7 @@ SPECS = (
     WorldSpec(
         id="gridworld/multi-maze",
         summary="five navigators find paths to one target in mazes drawn for each episode",
-        make="interplay.worlds.maze_navigation.world:manager",
+        make="interplay.worlds.maze_navigation.simulation:manager",
         settings="interplay.worlds.maze_navigation.config:MultiMazeSettings",
         policies="interplay.worlds.maze_navigation.policies:MULTI_POLICIES",
         training={

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from interplay.core.policy import Policy, RandomPolicy
+from interplay.core.policy import Policy, RandomPolicy, by_name
 from interplay.core.world import TimeStep, World
 from interplay.worlds.maze_navigation.config import MazeSettings
-from interplay.worlds.maze_navigation.world import TARGETS, WALLS, maze
+from interplay.worlds.maze_navigation.simulation import TARGETS, WALLS, maze
 
 _KEY = "position_centered_encoding"
 _STEPS = tuple((down, right) for down in (-1, 0, 1) for right in (-1, 0, 1) if down or right)
@@ -126,5 +126,5 @@ def _neighbours(
             yield (down, right), (row, col)
 
 
-POLICIES: dict[str, Callable[[], Policy]] = {policy.name: policy for policy in (RandomPolicy, Seeker, Guide)}
-MULTI_POLICIES: dict[str, Callable[[], Policy]] = {policy.name: policy for policy in (RandomPolicy, Seeker)}
+POLICIES = by_name(RandomPolicy, Seeker, Guide)
+MULTI_POLICIES = by_name(RandomPolicy, Seeker)

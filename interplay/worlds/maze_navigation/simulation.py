@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from interplay.gridworld.actors import MoveActor
-from interplay.gridworld.agents import GridObservingAgent, MovingAgent
+from interplay.gridworld.agents import GridObservingAgent, GridWorldAgent, MovingAgent
 from interplay.gridworld.dones import TargetAgentOverlapDone
 from interplay.gridworld.observers import PositionCenteredEncodingObserver
 from interplay.gridworld.rewards import MoveReward, StepPenalty, TargetReward
@@ -16,16 +16,14 @@ from interplay.gridworld.smart import SmartGridWorldSimulation, with_defaults
 from interplay.gridworld.states import MazePlacementState, PositionState
 from interplay.sim.agents import is_agent
 from interplay.sim.checks import require
+from interplay.sim.managers import AllStepManager
+from interplay.worlds.maze_navigation.config import MAZE_FILE, MazeSettings, MultiMazeSettings
 
 NAVIGATOR, TARGET = "navigator", "target"
 
 
 class MazeNavigationAgent(GridObservingAgent, MovingAgent):
-    """Walks through a maze, one cell a step.
-
-    Args:
-        **kwargs: of the agent; they override the range.
-    """
+    """Walks through a maze, one cell a step."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**{"move_range": 1, **kwargs})
@@ -113,3 +111,63 @@ class MultiMazeNavigationSim(_Navigation):
     def target(self) -> Any:
         """The common target."""
         return self.agents[self._goal]
+
+
+NAVIGATORS, WALLS, TARGETS = 1, 2, 3  # encodings
+
+
+def manager(settings: MazeSettings | MultiMazeSettings) -> AllStepManager:
+    """A new maze under a new manager."""
+    sim = maze(settings) if isinstance(settings, MazeSettings) else drawn_maze(settings)
+    return AllStepManager(sim, time_limit=settings.time_limit)
+
+
+def maze(settings: MazeSettings) -> MazeNavigationSim:
+    """The maze of the file, with its navigator."""
+    return MazeNavigationSim.build_sim_from_file(
+        MAZE_FILE,
+        {
+            "N": lambda n: MazeNavigationAgent(
+                id=NAVIGATOR, encoding=NAVIGATORS, view_range=settings.view_range, render_color="blue"
+            ),
+            "T": lambda n: _target(),
+            "W": _wall,
+        },
+        overlapping={NAVIGATORS: {TARGETS}},
+    )
+
+
+def drawn_maze(settings: MultiMazeSettings) -> MultiMazeNavigationSim:
+    """Walls, navigators and a target, to be placed."""
+    navigators = {
+        f"{NAVIGATOR}{i}": MultiMazeNavigationAgent(
+            id=f"{NAVIGATOR}{i}", encoding=NAVIGATORS, view_range=settings.view_range, render_color="blue"
+        )
+        for i in range(settings.num_navigators)
+    }
+    walls = {wall.id: wall for wall in map(_wall, range(settings.num_walls))}
+    return MultiMazeNavigationSim.build_sim(
+        settings.rows,
+        settings.cols,
+        agents={TARGET: _target(), **walls, **navigators},
+        overlapping={NAVIGATORS: {NAVIGATORS, TARGETS}},
+        barrier_encodings={WALLS},
+        free_encodings={NAVIGATORS, TARGETS},
+        cluster_barriers=True,
+        strict_maze=settings.strict_maze,
+    )
+
+
+def _target() -> GridWorldAgent:
+    return GridWorldAgent(id=TARGET, encoding=TARGETS, render_color="green", render_shape="D")
+
+
+def _wall(number: int) -> GridWorldAgent:
+    return GridWorldAgent(
+        id=f"wall{number}",
+        encoding=WALLS,
+        blocking=True,
+        render_shape="s",
+        render_size=400,  # fills its cell
+        render_color="#5b5e66",
+    )

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from interplay.core.settings import Settings
-from interplay.worlds.mmo.tasks import HELD, LONGEST, Task, parse_task
+from interplay.worlds.mmo.tasks import HELD, Task, parse_task
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0, le=30_000)]
@@ -102,7 +102,7 @@ class MmoSettings(Settings):
     reward_food: float = 0.0  # per unit gained by eating
     reward_water: float = 0.0
     reward_new_tile: float = 0.0  # a tile new to the own population; needs count_visits
-    task: Annotated[str, Field(max_length=LONGEST)] = (
+    task: Annotated[str, Field(max_length=500)] = (
         ""  # conditions (docs/mmo.md), e.g. "survive(100) and eat(20)"
     )
     reward_task: float = 1.0  # times the change of the task's progress
@@ -150,11 +150,7 @@ class MmoSettings(Settings):
         return self
 
     def read_task(self) -> Task | None:
-        """The task, or None.
-
-        Raises:
-            ValueError: if it is unreadable or out of reach.
-        """
+        """The task, or None; `ValueError` if it is unreadable or out of reach."""
         most = {name: getattr(self, name) for name in HELD}
         return (
             parse_task(self.task, {**most, "company": self.rows - 1, "apart": self.vision})

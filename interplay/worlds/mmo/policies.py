@@ -6,16 +6,16 @@ Draws come from each player's own stream: a pure function of the seed, the tick,
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from interplay.core import seeding
-from interplay.core.policy import Policy
+from interplay.core.policy import Policy, by_name
 from interplay.core.ranges import ANYTHING, Range, exactly
 from interplay.core.world import TimeStep, World
-from interplay.worlds.mmo import foraging, players
+from interplay.worlds.mmo import foraging, tactics
 from interplay.worlds.mmo.config import COLUMNS, MmoSettings
 from interplay.worlds.mmo.search import allocate_scratch
 
@@ -66,7 +66,7 @@ class Random(MmoPolicy):
 
     def choose(self, timestep: TimeStep, action: np.ndarray) -> None:
         mask: Any = timestep.action_mask
-        players.play_at_random(
+        tactics.play_at_random(
             mask["action"], timestep.acting, self._choices, self.legal, self._stream, action
         )
 
@@ -82,7 +82,7 @@ class Forager(MmoPolicy):
     """Goes to the nearest food or water, by which it has less of; with none in sight, towards the map's centre."""
 
     name = "forager"
-    player = players.FORAGE
+    player = tactics.FORAGE
 
     def start(self, world: World, seed: int = 0) -> None:
         super().start(world, seed)
@@ -96,21 +96,21 @@ class Forager(MmoPolicy):
         senses = foraging.Senses(
             seen["tiles"], seen["entities"], seen["count"], mask["action"], timestep.acting
         )
-        players.play(self.player, senses, self._rules, self._stream, self._scratch, action)
+        tactics.play(self.player, senses, self._rules, self._stream, self._scratch, action)
 
 
 class Fighter(Forager):
     """Forages and attacks agents in reach; approaches the frozen and weaker, avoids the stronger."""
 
     name = "fighter"
-    player = players.FIGHT
+    player = tactics.FIGHT
 
 
 class Fleer(Forager):
     """Forages, and keeps its distance from every agent that could hit it."""
 
     name = "fleer"
-    player = players.FLEE
+    player = tactics.FLEE
 
 
 def rules_of(settings: MmoSettings) -> foraging.Rules:
@@ -154,6 +154,4 @@ def decoding(settings: MmoSettings) -> tuple[np.ndarray, np.ndarray]:
     return scale, offset
 
 
-POLICIES: dict[str, Callable[[], Policy]] = {
-    policy.name: policy for policy in (Random, Uniform, Forager, Fighter, Fleer)
-}
+POLICIES = by_name(Random, Uniform, Forager, Fighter, Fleer)

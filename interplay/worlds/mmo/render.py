@@ -33,9 +33,6 @@ def draw(canvas: Canvas, world: MmoWorld, w: int) -> None:
 
     Births, deaths and attacks last one tick and have rows only where they happened, in the order of slots: empty rows of thousands of
     agents would cost more than the rest.
-
-    Raises:
-        RuntimeError: before the first reset.
     """
     ended = world.timestep.terminated[w]
     draw_ground(canvas, world, w)

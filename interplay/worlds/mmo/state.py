@@ -12,6 +12,7 @@ import numpy as np
 from interplay.core import seeding
 from interplay.core.jit import as_records, records
 from interplay.worlds.mmo.config import COLUMNS, MOVES, STYLES, MmoSettings
+from interplay.worlds.mmo.terrain import SHARES
 
 NONE = -1
 BUCKET = 8  # tiles per side of the squares of the neighbour search (specification 7)
@@ -260,4 +261,4 @@ def most_forest(settings: MmoSettings) -> int:
     ground = (settings.interior - 2) ** 2
     if settings.terrain != "quantile":
         return ground
-    return int(np.floor(0.811 * ground + 0.5)) - int(np.floor(0.526 * ground + 0.5)) + 1
+    return int(np.floor(SHARES[2] * ground + 0.5)) - int(np.floor(SHARES[1] * ground + 0.5)) + 1

@@ -20,7 +20,6 @@ from interplay.worlds.mmo import tiles
 if TYPE_CHECKING:
     from interplay.worlds.mmo.state import MmoState, Sight
 
-LONGEST = 500  # characters of a task's text
 COUNTED = (
     "survive",
     "defeat",
@@ -81,8 +80,6 @@ def parse_task(text: str, most: Mapping[str, int]) -> Task:
         >>> parse_task("eat(20) or stand(forest)", {})
         Task(name='or', given=0, parts=(Task(name='eat', given=20, parts=()), Task(name='stand', given=4, parts=())))
     """
-    if len(text) > LONGEST:
-        raise ValueError(f"task has {len(text)} characters; the limit is {LONGEST}")
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):

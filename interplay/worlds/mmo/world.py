@@ -9,6 +9,7 @@ import numpy as np
 
 from interplay.core import seeding
 from interplay.core.controls import ARROWS, Controls, arrows, direction_to
+from interplay.core.errors import UserError
 from interplay.core.fog import Visible
 from interplay.core.guides import Guide
 from interplay.core.jit import records
@@ -16,8 +17,9 @@ from interplay.core.kernel_world import KernelWorld, read_only
 from interplay.core.ranges import Invariant, Range
 from interplay.core.scene import Canvas
 from interplay.core.world import Kind, Outputs, TimeStep
-from interplay.worlds.mmo import ghosts, global_state, maps, tasks
+from interplay.worlds.mmo import global_state, tasks, terrain
 from interplay.worlds.mmo.config import MmoSettings
+from interplay.worlds.mmo.ghosts import look_as_ghosts
 from interplay.worlds.mmo.guides import guides_of
 from interplay.worlds.mmo.ranges import laws_of, ranges_of
 from interplay.worlds.mmo.render import draw, visible
@@ -33,7 +35,6 @@ from interplay.worlds.mmo.state import (
     allocate_sight,
     allocate_state,
 )
-from interplay.worlds.mmo.terrain import make_terrain
 
 KEYS = {"ArrowUp": "north", "ArrowDown": "south", "ArrowLeft": "west", "ArrowRight": "east"}
 _BY_STEP = {step: KEYS[key] for key, step in ARROWS.items()}
@@ -79,7 +80,7 @@ class MmoWorld(KernelWorld):
         self._scratch = allocate_scratch(settings, self._chunks.threads)
         self._fallen = records((num_worlds, settings.slots), BLOW)
         self._table = rules_of(settings)
-        self._terrain = maps.terrain_numbers(settings)
+        self._terrain = terrain.terrain_numbers(settings)
         self._task = settings.read_task()
         s = self.state
         self.outputs = Outputs(s.reward, s.acting, s.terminated, s.truncated, s.room["over"])
@@ -137,11 +138,6 @@ class MmoWorld(KernelWorld):
             found["coverage"] = seen.sum(axis=(1, 2)) / np.maximum(room["ground"], 1)
         return found
 
-    @property
-    def state_bytes(self) -> int:
-        """Bytes of one world in a snapshot."""
-        return sum(array.nbytes for array in self.state) // self.num_worlds
-
     def observe_ghosts(
         self,
         world: int,
@@ -166,7 +162,23 @@ class MmoWorld(KernelWorld):
         Raises:
             UserError: for a place with a view beyond the map, or an unknown world or population.
         """
-        return ghosts.observe(self, world, rows, cols, population, (health, food, water))
+        s = self.settings
+        places = np.stack([np.asarray(rows, np.int64).ravel(), np.asarray(cols, np.int64).ravel()], axis=1)
+        if not 0 <= world < self.num_worlds:
+            raise UserError(f"world {world} is not one of worlds 0..{self.num_worlds - 1}")
+        if not 0 <= population < s.npop:
+            raise UserError(f"population {population} is not one of populations 0..{s.npop - 1}")
+        if len(places) and (places.min() < s.vision or places.max() >= s.side - s.vision):
+            raise UserError(
+                f"places {places.min()}..{places.max()} are outside of {s.vision}..{s.side - s.vision - 1}, where views fit"
+            )
+        full = ((health, s.health), (food, s.food), (water, s.water))
+        stats = [most if given is None else given for given, most in full]
+        # At least two places: views of one would be of another type for Numba.
+        sight = allocate_sight(s, self.state, 1, max(len(places), 2))
+        look_as_ghosts(self.state, sight, self._table, self._scratch, world, places, population, *stats)
+        found = {**fields_of(sight, s), "action_mask": sight.mask}
+        return {name: array[:, : len(places)] for name, array in found.items()}
 
     def global_state(self) -> np.ndarray:
         """Place and condition of every agent, seven numbers per slot (`global_state`)."""
@@ -213,11 +225,11 @@ class MmoWorld(KernelWorld):
 
     def _make_ground(self, which: np.ndarray) -> None:
         """Makes the maps of these worlds from their seeds."""
-        state, total = self.state, maps.allocate_scratch(self.settings)
+        state, total = self.state, terrain.allocate_scratch(self.settings)
         for w in which:
             seed = state.room["map_seed"][w]
-            found = make_terrain(seed, *self._terrain, state.tiles[w], state.reachable[w], *total)
-            maps.check_ground(self.settings, found, int(seed))
+            found = terrain.make_terrain(seed, *self._terrain, state.tiles[w], state.reachable[w], *total)
+            terrain.check_ground(self.settings, found, int(seed))
             state.room["ground"][w] = found
 
     def _advance(self, action: np.ndarray) -> None:

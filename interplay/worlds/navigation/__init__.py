@@ -1,7 +1,7 @@
 """A walker among buildings and fences, simulated by a separate program (manual 4.2): continuous navigation on 2100 x 2100 units.
 
 `program` is the external simulator, `simulation` drives it, `proxy` is the same map as a grid of 20 x 20 cells and
-`proxy_simulation` plays on it; `as_proxy` gives the simulator the proxy's observations and actions.
+`proxy_simulation` plays on it.
 """
 
 from typing import Any
@@ -70,12 +70,15 @@ SPECS = tuple(
     WorldSpec(
         id=f"navigation/{name}",
         summary=_SUMMARIES[name],
-        make=f"{_HOME}.world:{make}",
+        make=f"{_HOME}.{make}",
         settings=f"{_HOME}.settings:{kind.capitalize()}Settings",
         options=options,
-        policies=f"{_HOME}.players:{_PLAYERS[name]}",
+        policies=f"{_HOME}.policies:{_PLAYERS[name]}",
         training=_TRAINING.get(name, {}),
     )
-    for kind, make, variants in (("proxy", "proxy_manager", PROXIES), ("town", "make_town", TOWNS))
+    for kind, make, variants in (
+        ("proxy", "proxy_simulation:proxy_manager", PROXIES),
+        ("town", "simulation:make_town", TOWNS),
+    )
     for name, options in variants.items()
 )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
-
 from interplay.gridworld.agents import GridObservingAgent, GridWorldAgent, MovingAgent
 from interplay.gridworld.smart import SmartGridWorldSimulation
 from interplay.sim.checks import require
+from interplay.sim.managers import AllStepManager
 from interplay.worlds.navigation.config import ARRIVAL, FINE, NAVIGATOR
 from interplay.worlds.navigation.proxy import START, TARGET, WALL, proxy_map
+from interplay.worlds.navigation.settings import ProxySettings
 from interplay.worlds.navigation.town import Town
 
 TARGET_ID = "target"
@@ -120,10 +120,12 @@ class ProxyNavigationSim(SmartGridWorldSimulation):
         return sim
 
 
-def cells_open(sim: ProxyNavigationSim) -> np.ndarray:
-    """(20, 20) bool: cells without a wall."""
-    free = np.ones((sim.grid.rows, sim.grid.cols), bool)
-    for agent in sim.agents.values():
-        if agent.encoding == WALL_CODE:
-            free[tuple(agent.initial_position)] = False
-    return free
+def proxy_manager(settings: ProxySettings) -> AllStepManager:
+    """A new proxy under a new manager."""
+    sim = ProxyNavigationSim.build(
+        settings.configuration,
+        settings.view_range,
+        settings.random_start,
+        settings.fine,
+    )
+    return AllStepManager(sim, time_limit=settings.time_limit)

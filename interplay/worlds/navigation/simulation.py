@@ -1,4 +1,4 @@
-"""The navigation problem as a simulation: rewards are computed here, everything else in the program.
+"""The navigation problem as a simulation and as a world: rewards are computed here, everything else in the program.
 
 Source: manual 4.2.3 and, for the rewards, 4.2.4, table 1.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,11 +16,18 @@ import numpy as np
 
 import interplay
 from interplay.core.scene import Canvas
+from interplay.core.world import World
+from interplay.sim.adapt import SimulationWorld
 from interplay.sim.checks import require
+from interplay.sim.managers import AllStepManager
 from interplay.sim.remote import Limits, RemoteSimulation, RemoteSimulator, Report
-from interplay.worlds.navigation.config import BLOCKED, NAVIGATOR, SIDE
+from interplay.sim.simulation import AgentBasedSimulation
+from interplay.sim.spaces import Box
+from interplay.sim.wrappers import SARWrapper
+from interplay.worlds.navigation.config import BLOCKED, CELLS, NAVIGATOR, REACH, SIDE
 from interplay.worlds.navigation.program import Navigation
-from interplay.worlds.navigation.proxy import EMPTY, START, cell_of, proxy_map
+from interplay.worlds.navigation.proxy import EMPTY, START, cell_of, centre_of, proxy_map
+from interplay.worlds.navigation.settings import TownSettings
 from interplay.worlds.navigation.town import MAP, load_town
 
 REWARDS = ("soft", "penalties")
@@ -118,3 +126,79 @@ def _find_us() -> dict[str, str]:
     folder = str(Path(interplay.__file__).parents[1])
     known = os.environ.get("PYTHONPATH")
     return {"PYTHONPATH": os.pathsep.join([folder, known]) if known else folder}
+
+
+_SIZE = SIDE / CELLS
+
+
+class AsProxy(SARWrapper):
+    """A `NavigationSim` with the spaces of the proxy's two position configurations, for the warm start of manual 4.2.4.
+
+    Policies trained on the proxy play here.
+
+    The position becomes the row and column of its cell. A step by cells becomes a vector of as many cells, shortened to what the
+    simulator accepts: 105 units to 100. With ``aim`` the vector leads to the middle of the target cell, so that errors of the position
+    within a cell do not add up.
+
+    Args:
+        sim: the simulator, which may be wrapped.
+        aim: towards the middle of cells; this reads the exact position.
+
+    Example:
+        >>> from interplay.worlds.navigation.simulation import NavigationSim
+        >>> with NavigationSim() as town:
+        ...     AsProxy(town).agents["navigator"].observation_space
+        Dict('position': Box(0, 19, (2,), int64))
+    """
+
+    def __init__(self, sim: AgentBasedSimulation, aim: bool = False) -> None:
+        super().__init__(sim)
+        self.aim = aim
+        agent = self.agents[NAVIGATOR]
+        agent.observation_space = {"position": Box(0, CELLS - 1, (2,), int)}
+        agent.action_space = {"move": Box(-1, 1, (2,), int)}
+        self.finalize()
+
+    def wrap_observation(self, from_agent: Any, observation: Any) -> dict[str, np.ndarray]:
+        """(2,) position in units -> row and column."""
+        return {"position": np.array(cell_of((float(observation[0]), float(observation[1]))))}
+
+    def unwrap_observation(self, from_agent: Any, observation: Any) -> np.ndarray:
+        """Row and column -> the middle of the cell."""
+        row, column = observation["position"]
+        return np.array(centre_of((int(row), int(column))))
+
+    def wrap_action(self, from_agent: Any, action: Any) -> np.ndarray:
+        """Rows down and columns right -> (2,) vector in units, x to the east and y to the north."""
+        down, right = (int(part) for part in action["move"])
+        if not self.aim:
+            return np.clip([right * _SIZE, -down * _SIZE], -REACH, REACH)
+        x, y = (float(part) for part in self.sim.get_obs(from_agent.id))
+        row, column = cell_of((x, y))
+        meant = centre_of((row + down, column + right))
+        vector = np.subtract(meant, (x, y))
+        # Scaled as a whole: clipping one axis would change the direction.
+        shorter = vector * min(1.0, REACH / max(float(np.abs(vector).max()), 1e-9))
+        return np.clip(shorter, -REACH, REACH)  # rounding
+
+    def unwrap_action(self, from_agent: Any, action: Any) -> dict[str, np.ndarray]:
+        """The step with the nearest vector."""
+        x, y = (int(part) for part in np.rint(np.asarray(action, float) / _SIZE))
+        return {"move": np.array([-y, x])}
+
+
+def make_town(
+    settings: TownSettings, *, num_worlds: int = 1, seed: int = 0, threads: int = 1, first_world: int = 0
+) -> World:
+    """Factory of the town: every copy starts a program; `World.close` ends them."""
+    return SimulationWorld(
+        partial(town_manager, settings), num_worlds, seed, first_world=first_world, threads=threads
+    )
+
+
+def town_manager(settings: TownSettings) -> AllStepManager:
+    """A new town under a new manager; `close` ends its program."""
+    sim = NavigationSim(settings.reward)
+    return AllStepManager(
+        AsProxy(sim, settings.aim) if settings.as_proxy else sim, time_limit=settings.time_limit
+    )

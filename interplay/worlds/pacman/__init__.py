@@ -10,7 +10,7 @@ from interplay.core.spec import WorldSpec
 from interplay.worlds.pacman.config import VARIANTS
 
 _NAMES = {
-    **dict.fromkeys(("BaddieAgent", "FoodAgent", "PacmanAgent", "WallAgent"), "agents"),
+    **dict.fromkeys(("BaddieAgent", "FoodAgent", "PacmanAgent", "WallAgent"), "components"),
     **dict.fromkeys(("PacmanSim", "PacmanSimSimple"), "simulation"),
 }
 
@@ -29,7 +29,7 @@ SPECS = tuple(
     WorldSpec(
         id=f"gridworld/{name}",
         summary=_SUMMARIES[name],
-        make="interplay.worlds.pacman.world:manager",
+        make="interplay.worlds.pacman.simulation:manager",
         settings="interplay.worlds.pacman.config:PacmanSettings",
         options=options,
         policies="interplay.worlds.pacman.policies:POLICIES",

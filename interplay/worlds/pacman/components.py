@@ -1,8 +1,7 @@
-"""Components of pacman's worlds: drifting through tunnels, walking rounds, eating, meeting, and their rewards."""
+"""Agents and components of pacman's worlds: drifting through tunnels, walking rounds, eating, meeting, and their rewards."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,16 +12,73 @@ from interplay.core.errors import Refused
 from interplay.core.ranges import Range, count
 from interplay.gridworld.actors.actor import ActionResult, BoardActor, Outcome, Turn
 from interplay.gridworld.actors.move import DriftMoveActor
-from interplay.gridworld.agents import GridWorldAgent
+from interplay.gridworld.agents import GridObservingAgent, GridWorldAgent, MovingAgent, OrientationAgent
 from interplay.gridworld.board import Array, Board
 from interplay.gridworld.rewards import BoardReward
 from interplay.gridworld.states import BoardState
 from interplay.sim.checks import require
-from interplay.worlds.pacman import rules
-from interplay.worlds.pacman.agents import BaddieAgent, FoodAgent, PacmanAgent, ScriptedBaddieAgent
+from interplay.worlds.pacman import config, rules
 from interplay.worlds.pacman.config import CODES
 
-_NONE = np.zeros((0, 0, 0))
+
+class WallAgent(GridWorldAgent):
+    """Blocks every agent."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        given = {"encoding": config.WALL, "initial_health": 1.0, "render_shape": "s", "render_color": "blue"}
+        super().__init__(**{**given, "render_size": 400, **kwargs})
+
+
+class FoodAgent(GridWorldAgent):
+    """Is eaten by pacman in the same cell."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        given = {"encoding": config.FOOD, "initial_health": 1.0, "render_size": 20, "render_color": "orange"}
+        super().__init__(**{**given, **kwargs})
+
+
+class _Drifter(MovingAgent, OrientationAgent, GridObservingAgent):
+    """Drifts; drawn in the direction it faces."""
+
+    drawn_facing = through_tunnels = True
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"initial_health": 1.0, "move_range": 1, "view_range": "FULL", **kwargs})
+
+
+class PacmanAgent(_Drifter):
+    """Eats; there is one, with the id ``pacman``.
+
+    Attributes:
+        kind: keeps pacman and baddies, with equal spaces, from sharing a network.
+    """
+
+    kind = "pacman"
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"encoding": config.PACMAN, "render_color": "yellow", **kwargs})
+
+
+class BaddieAgent(_Drifter):
+    """Catches pacman."""
+
+    kind = "baddie"
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"encoding": config.BADDIE, "render_color": "red", **kwargs})
+
+
+class ScriptedBaddieAgent(OrientationAgent):
+    """A baddie that walks fixed rounds: it neither observes nor acts, so that only pacman learns."""
+
+    drawn_facing = through_tunnels = True
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(
+            **{"encoding": config.BADDIE, "initial_health": 1.0, "render_color": "red", **kwargs}
+        )
+
+
 BADDIES = (BaddieAgent, ScriptedBaddieAgent)  # classes
 
 
@@ -160,18 +216,9 @@ class ContactActor(BoardActor):
     def encode(self, agent: Any, value: Any, codes: Array) -> None:
         """Nothing to encode."""
 
-    def outcome(self, num_worlds: int, num_agents: int) -> Outcome:
-        attempted, success = np.zeros((2, num_worlds, num_agents), np.uint8)
-        return Outcome(attempted, success, np.zeros((num_worlds, num_agents), np.int32), _NONE, _NONE)
-
     def _all_of(self, *classes: type) -> Array:
         """(A,) bool by slot."""
         return np.array([isinstance(agent, classes) for agent in self.grid.agents])
-
-    @abstractmethod
-    def run(
-        self, board: Board, overlap: Array, turn: Turn, codes: Array, outcome: Outcome, lo: int, hi: int
-    ) -> None: ...
 
 
 class EatActor(ContactActor):

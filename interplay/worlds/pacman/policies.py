@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from interplay.core.policy import Policy, RandomPolicy
+from interplay.core.policy import Policy, RandomPolicy, by_name
 from interplay.core.world import TimeStep
 from interplay.gridworld.board import Array
 from interplay.worlds.pacman.config import BADDIE, FOOD, PACMAN, WALL
@@ -64,4 +63,4 @@ def _distances(goals: Array, closed: Array) -> Array:
     return np.minimum(steps, _FAR)
 
 
-POLICIES: dict[str, Callable[[], Policy]] = {policy.name: policy for policy in (RandomPolicy, Hungry)}
+POLICIES = by_name(RandomPolicy, Hungry)

@@ -1,30 +1,37 @@
-"""The simulations: declared components only. Source: specification 9.4.
+"""The simulations, declared components alone, and the worlds of them. Source: specification 9.4.
 
 In a step pacman moves, dies if it meets a baddie, else eats. Then baddies move and may catch it, and all acting agents are rewarded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from interplay.gridworld.agents import GridWorldAgent
 from interplay.gridworld.board import Array, Board
 from interplay.gridworld.smart import SmartGridWorldSimulation
 from interplay.sim.checks import is_exactly, require
+from interplay.sim.managers import AllStepManager
 from interplay.worlds.pacman import config
-from interplay.worlds.pacman.agents import BaddieAgent, FoodAgent, PacmanAgent, ScriptedBaddieAgent
 from interplay.worlds.pacman.components import (
+    BaddieAgent,
     EatActor,
+    FoodAgent,
     MeetActor,
+    PacmanAgent,
     PacmanReward,
     RoundsActor,
     RoundsState,
+    ScriptedBaddieAgent,
     TunnelDriftActor,
+    WallAgent,
     is_baddie,
     is_pacman,
 )
+from interplay.worlds.pacman.config import PacmanSettings
 
 
 class PacmanSim(SmartGridWorldSimulation):
@@ -130,3 +137,27 @@ def _targets(agents: Mapping[str, Any]) -> dict[int, set[int]]:
         agent.encoding for agent in agents.values() if isinstance(agent, BaddieAgent | ScriptedBaddieAgent)
     }
     return {**({pacman: food} if food else {}), **{baddie: {pacman} for baddie in baddies}}
+
+
+def manager(settings: PacmanSettings) -> AllStepManager:
+    """A new game under a new manager."""
+    rules = PacmanSim if settings.learning_baddies else PacmanSimSimple
+    sim = rules.build_sim_from_array(rules.example_grid, legend(settings))
+    return AllStepManager(sim, time_limit=settings.time_limit)
+
+
+def legend(settings: PacmanSettings) -> dict[str, Callable[[int], GridWorldAgent]]:
+    """Letters of a map, for `build_sim_from_array`."""
+    view = settings.view_range
+
+    def baddie(number: int) -> GridWorldAgent:
+        if settings.learning_baddies:
+            return BaddieAgent(id=f"baddie{number}", view_range=view)
+        return ScriptedBaddieAgent(id=f"baddie{number}")
+
+    return {
+        "P": lambda number: PacmanAgent(id="pacman", view_range=view),
+        "B": baddie,
+        "F": lambda number: FoodAgent(id=f"food{number}"),
+        "W": lambda number: WallAgent(id=f"wall{number}"),
+    }

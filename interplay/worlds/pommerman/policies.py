@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
 from interplay.core import seeding
-from interplay.core.policy import Policy, RandomPolicy
+from interplay.core.policy import Policy, RandomPolicy, by_name
 from interplay.core.ranges import ANYTHING, Range, index
 from interplay.core.world import TimeStep, World
 from interplay.worlds.pommerman.config import PommermanSettings
-from interplay.worlds.pommerman.search import Senses, allocate_scratch
-from interplay.worlds.pommerman.simple import REMEMBERED, Memory, play
+from interplay.worlds.pommerman.simple import REMEMBERED, Memory, Senses, allocate_scratch, play
 from interplay.worlds.pommerman.state import LAY, NOWHERE, RIGHT, STOP
 
 
@@ -96,6 +95,4 @@ class Simple(PommermanPolicy):
         play(senses, self._memory, self._scratch, self._short, action)
 
 
-POLICIES: dict[str, Callable[[], Policy]] = {
-    policy.name: policy for policy in (RandomPolicy, Still, RandomNoBomb, Simple)
-}
+POLICIES = by_name(RandomPolicy, Still, RandomNoBomb, Simple)

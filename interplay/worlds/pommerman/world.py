@@ -1,8 +1,9 @@
-"""Pommerman as a world: spaces, reset, step, metrics (specification 3)."""
+"""Pommerman as a world: spaces, reset, step, metrics, valid ranges (specification 3)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from gymnasium import spaces
@@ -12,16 +13,135 @@ from interplay.core.controls import Controls, arrows, direction_to
 from interplay.core.errors import UserError
 from interplay.core.fog import Visible
 from interplay.core.kernel_world import KernelWorld
-from interplay.core.ranges import Invariant, Range
+from interplay.core.ranges import ANYTHING, REAL, Arrays, Invariant, Range, count, index, one_of
 from interplay.core.scene import Canvas
 from interplay.core.world import Kind, Outputs, TimeStep
 from interplay.worlds.pommerman import observe
-from interplay.worlds.pommerman.config import PommermanSettings
-from interplay.worlds.pommerman.ranges import laws_of, ranges_of
+from interplay.worlds.pommerman.config import BOMB_LIFE, FLAME_LIFE, MOST_AMMO, START_BLAST, PommermanSettings
 from interplay.worlds.pommerman.render import draw, visible
 from interplay.worlds.pommerman.rules import step
-from interplay.worlds.pommerman.rules.numbers import plan_of, rules_of
-from interplay.worlds.pommerman.state import ACTIONS, PommermanState, allocate_scratch, allocate_state
+from interplay.worlds.pommerman.state import (
+    ACTIONS,
+    EXTRA_BOMB,
+    KICK,
+    MORE_RANGE,
+    PASSAGE,
+    RIGHT,
+    RIGID,
+    WOOD,
+    PommermanState,
+    allocate_scratch,
+    allocate_state,
+    plan_of,
+    rules_of,
+)
+
+
+def ranges_of(s: PommermanSettings) -> dict[str, Range]:
+    """Name -> range of every field of `jit.arrays_of`, as far as the rules rely on them.
+
+    The rim is rigid, so agents and fire stay on the board. There is a slot for every bomb, because no player lays two in one step.
+    """
+    cells, most, blast = (s.size + 2) ** 2, count(s.limit), Range(START_BLAST, s.most_blast)
+    return {
+        "agent.cell": index(cells),
+        "agent.ammo": count(MOST_AMMO),
+        "agent.blast": blast,
+        "agent.outcome": Range(-1, 1),
+        "agent.ranges": most,
+        "agent.kicks": count(1),
+        "agent.extra_bombs": most,
+        "agent.bombs_laid": most,
+        "agent.returns": REAL,
+        "bomb.cell": index(cells),
+        "bomb.life": count(BOMB_LIFE),
+        "bomb.blast": Range(START_BLAST, s.most_blast, (0,)),
+        "bomb.direction": index(RIGHT + 1),
+        "bomb.owner": index(s.players),
+        "room.steps": most,
+        "room.bombs": count(s.bombs),
+        "stream": ANYTHING,
+        "ground": one_of(PASSAGE, RIGID, WOOD, EXTRA_BOMB, MORE_RANGE, KICK),
+        "item": one_of(0, EXTRA_BOMB, MORE_RANGE, KICK),
+        "flame": count(FLAME_LIFE),
+        "words": count(s.vocabulary - 1),
+        "reward": REAL,
+    }
+
+
+def laws_of(s: PommermanSettings) -> list[Invariant]:
+    """Invariants between fields."""
+    side = s.size + 2
+    inner = np.zeros((side, side), bool)
+    inner[1:-1, 1:-1] = True
+    rim = ~inner.reshape(-1)
+
+    def live(given: Arrays) -> Any:
+        return np.arange(s.bombs) < given["room.bombs"][:, None]
+
+    def under(given: Arrays, name: str) -> Any:
+        return np.take_along_axis(given["ground"], given[name].astype(np.int64), axis=1)
+
+    def invalid_bombs(given: Arrays) -> Any:
+        life = given["bomb.life"]
+        wrong = (under(given, "bomb.cell") != PASSAGE) | (life == 0) | (life == BOMB_LIFE)
+        return live(given) & (wrong | (given["bomb.blast"] == 0))
+
+    def twins(given: Arrays) -> Any:
+        key = given["bomb.owner"].astype(np.int64) * (BOMB_LIFE + 1) + given["bomb.life"]
+        return _repeated(np.where(live(given), key, -1 - np.arange(s.bombs)))
+
+    def stacked(given: Arrays) -> Any:
+        return _repeated(np.where(live(given), given["bomb.cell"], -1 - np.arange(s.bombs)))
+
+    def burns(given: Arrays) -> Any:
+        return (given["flame"] > 0) & (given["ground"] != PASSAGE)
+
+    def buried(given: Arrays) -> Any:
+        ground = under(given, "agent.cell")
+        return rim[given["agent.cell"]] | (given["agent.alive"] & (ground != PASSAGE))
+
+    def crowded(given: Arrays) -> Any:
+        return _repeated(np.where(given["agent.alive"], given["agent.cell"], -1 - np.arange(s.players)))
+
+    return [
+        Invariant("ground", "is not rigid on the rim", lambda given: rim & (given["ground"] != RIGID)),
+        Invariant(
+            "bomb.life",
+            "is of an impossible bomb: in a wall, on an item, spent, or without reach",
+            invalid_bombs,
+        ),
+        Invariant("bomb.life", "is that of two bombs of one owner", twins),
+        Invariant("bomb.cell", "has two bombs", stacked),
+        Invariant("flame", "burns in a wall or on an open item", burns),
+        Invariant("agent.cell", "is on the rim, or a living agent's in a wall or on an item", buried),
+        Invariant("agent.cell", "has two agents", crowded),
+        Invariant("acting", "does not hold the living agents of running games", _wrong_acting),
+        Invariant("agent.ended", "is True for a living agent of a running game", _wrong_ended),
+        Invariant(
+            "room.steps", "is the limit, but its game is not over", lambda given: _is_too_long(s, given)
+        ),
+    ]
+
+
+def _repeated(keys: Any) -> Any:
+    """(W, n) bool: the number is a repetition within its row."""
+    order = np.sort(keys, axis=1)
+    wrong = np.zeros(keys.shape, bool)
+    wrong[:, 1:] = order[:, 1:] == order[:, :-1]
+    return wrong
+
+
+def _wrong_acting(given: Arrays) -> Any:
+    return given["acting"] != (given["agent.alive"] & ~given["room.over"][:, None])
+
+
+def _wrong_ended(given: Arrays) -> Any:
+    return given["agent.ended"] & given["agent.alive"] & ~given["room.over"][:, None]
+
+
+def _is_too_long(s: PommermanSettings, given: Arrays) -> Any:
+    return (given["room.steps"] >= s.limit) & ~given["room.over"]
 
 
 class PommermanWorld(KernelWorld):

@@ -21,8 +21,8 @@ from interplay.worlds.pong.config import (
     TOP,
     WIDTH,
 )
-from interplay.worlds.pong.digits import BAND, ink
 from interplay.worlds.pong.observe import ball_from
+from interplay.worlds.pong.render import BAND, ink
 from interplay.worlds.pong.state import BALL_X, BALL_Y, BAT_Y, FRAME, SCORE
 
 DOWN_ONE, DOWN_PIXEL = 2, 5  # units of a large row and of a small one

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from interplay.core.policy import Policy, RandomPolicy
+from interplay.core.policy import Policy, RandomPolicy, by_name
 from interplay.core.world import TimeStep, World
 from interplay.worlds.pong.config import (
     BALL_HEIGHT,
@@ -70,5 +68,5 @@ class Still(Policy):
         return np.full(timestep.acting.shape, BRAKE, np.int64)
 
 
-PICTURE_POLICIES: dict[str, Callable[[], Policy]] = {policy.name: policy for policy in (RandomPolicy, Still)}
-POLICIES: dict[str, Callable[[], Policy]] = {**PICTURE_POLICIES, Follow.name: Follow}
+PICTURE_POLICIES = by_name(RandomPolicy, Still)
+POLICIES = by_name(RandomPolicy, Still, Follow)

@@ -1,9 +1,10 @@
-"""Pong for two as a world: spaces, reset, step, metrics."""
+"""Pong for two as a world: spaces, reset, step, metrics, valid ranges."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from gymnasium import spaces
@@ -14,16 +15,84 @@ from interplay.core.fog import EVERYTHING, Visible
 from interplay.core.guides import Guide
 from interplay.core.jit import as_table
 from interplay.core.kernel_world import KernelWorld
-from interplay.core.ranges import Invariant, Range
+from interplay.core.ranges import ANYTHING, REAL, Arrays, Invariant, Range, count
 from interplay.core.scene import Canvas
 from interplay.core.world import Kind, TimeStep
 from interplay.worlds.pong import steps
-from interplay.worlds.pong.config import SEATS, SIDE, PongSettings
+from interplay.worlds.pong.config import (
+    BALL_WIDTH,
+    BAT_HEIGHT,
+    SEATS,
+    SIDE,
+    SIDEWAYS,
+    SMASH,
+    WIDTH,
+    PongSettings,
+)
 from interplay.worlds.pong.observe import NAMES, NUMBERS, numbers_space, observation_space, write_global_state
-from interplay.worlds.pong.pictures import score_table
-from interplay.worlds.pong.ranges import laws_of, ranges_of
+from interplay.worlds.pong.pictures import HIDDEN_ABOVE, HIDDEN_BELOW, score_table
 from interplay.worlds.pong.render import draw_game
-from interplay.worlds.pong.state import FRAME, PongState, Sight, allocate_state, rules_of
+from interplay.worlds.pong.rules import LEAST_BALL, LEAST_BAT, MOST_BALL, MOST_BAT
+from interplay.worlds.pong.state import FRAME, PongState, Rules, Sight, allocate_state, rules_of
+
+_LEAST = 1e-9  # of a speed that is not 0
+
+
+def ranges_of(rules: Rules) -> dict[str, Range]:
+    """Name -> range of every numeric field; bools need none."""
+    speed = rules.ball_speed
+    # The published code may extrapolate the ball's path backwards, past a bat's end by a step's height.
+    beyond = BAT_HEIGHT + SIDEWAYS * (speed * SIDEWAYS + 2 * BALL_WIDTH) if rules.classic_quirks else 0.0
+    return {
+        "bat.y": Range(LEAST_BAT, MOST_BAT),
+        "bat.speed": Range(-rules.speed_scale, rules.speed_scale),
+        "bat.top_speed": Range(_LEAST, rules.speed_scale),
+        "bat.points": count(rules.rounds),
+        "ball.x": Range(0.0, WIDTH - BALL_WIDTH),
+        "ball.y": Range(LEAST_BALL - beyond, MOST_BALL + beyond),
+        "ball.vx": Range(-SMASH * speed, SMASH * speed),
+        "ball.vy": Range(-SIDEWAYS * speed, SIDEWAYS * speed),
+        "ball.rounds": count(rules.rounds),
+        "ball.round_step": count(rules.round_steps),
+        "frames": _frame_range(rules.rounds),
+        "stream": ANYTHING,
+        "reward": REAL,
+    }
+
+
+def _frame_range(rounds: int) -> Range:
+    """Range of each column; frames are painted, so positions must lie in the picture."""
+    ball, bats = (int(HIDDEN_ABOVE), int(HIDDEN_BELOW)), (int(LEAST_BAT), int(MOST_BAT))
+    columns = [(0, WIDTH - BALL_WIDTH)] * 2 + [ball] + [bats] * 2 + [(0, rounds)] * 2
+    low, high = np.array(columns, np.int16).T
+    return Range(low, high)
+
+
+def laws_of(rules: Rules) -> tuple[Invariant, ...]:
+    """Invariants between fields."""
+    acts = np.array([not rules.follow_left, not rules.follow_right])
+
+    def wrong_end(given: Arrays) -> Any:
+        return (given["ball.rounds"] == rules.rounds) != given["over"]
+
+    def too_many_points(given: Arrays) -> Any:
+        return given["bat.points"].sum(axis=1) > given["ball.rounds"]
+
+    def stands_still(given: Arrays) -> Any:
+        return abs(given["ball.vx"]) < _LEAST
+
+    def wrong_acting(given: Arrays) -> Any:
+        return given["acting"] != (acts & ~given["over"][:, None])
+
+    return (
+        Invariant("over", "does not match whether the last round was played", wrong_end),
+        Invariant("bat.points", "are more than the rounds played", too_many_points),
+        Invariant("ball.vx", "is 0", stands_still),
+        Invariant(
+            "acting", "does not hold the players of a running game, without following bats", wrong_acting
+        ),
+    )
+
 
 ACTIONS = 6
 

@@ -21,7 +21,7 @@ SPECS = (
     WorldSpec(
         id="gridworld/reach-the-target",
         summary="four runners head for the middle of a 7 x 7 grid, where a target shoots at them",
-        make="interplay.worlds.reach_the_target.world:manager",
+        make="interplay.worlds.reach_the_target.simulation:manager",
         settings="interplay.worlds.reach_the_target.config:ReachTheTargetSettings",
         policies="interplay.worlds.reach_the_target.policies:POLICIES",
         training={

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from interplay.core.policy import Policy, RandomPolicy
+from interplay.core.policy import Policy, RandomPolicy, by_name
 from interplay.core.world import TimeStep, World
 from interplay.gridworld.board import Array
-from interplay.worlds.reach_the_target.agents import RUNNERS, TARGETS
+from interplay.worlds.reach_the_target.simulation import RUNNERS, TARGETS
 
 _KEY = "position_centered_encoding"
 
@@ -52,4 +51,4 @@ class Leaper(Policy):
         return np.where(found.any(axis=-1)[..., None], offset.clip(-step, step), anywhere)
 
 
-POLICIES: dict[str, Callable[[], Policy]] = {policy.name: policy for policy in (RandomPolicy, Leaper)}
+POLICIES = by_name(RandomPolicy, Leaper)

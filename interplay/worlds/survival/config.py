@@ -7,7 +7,7 @@ class defaults of the code's demo are the preset `DEMO`.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -17,17 +17,16 @@ Positive = Annotated[float, Field(gt=0)]
 NotNegative = Annotated[float, Field(ge=0)]
 
 
-class Quirks(NamedTuple):
-    """Differences of the code from the paper; all off unless switched on singly or by `author_parity`."""
-
-    duplicate_pickup: bool  # two agents over one item in the same step both get it
-    gift_lost_when_full: bool  # a gift to a full inventory vanishes
-    give_nearest_any_body: bool  # the nearest body of any kind receives, walls by their centre points
-    vision_row_shift: bool  # in the step of a death survivors read another agent's row of vision
-    compact_rows: bool  # entity rows are compacted to the bodies present
-    rotated_vertices: bool  # after a box broke its vertices start at (+w/2, -hgt/2)
-    dead_killer_no_credit: bool  # free for all: no credit for a killer that dies in the same step
-
+# Differences of the code from the paper; all off unless switched on singly or by `author_parity`.
+QUIRKS = (
+    "duplicate_pickup",
+    "gift_lost_when_full",
+    "give_nearest_any_body",
+    "vision_row_shift",
+    "compact_rows",
+    "rotated_vertices",
+    "dead_killer_no_credit",
+)
 
 # Module -> settings that only it reads.
 READ_BY = {
@@ -125,13 +124,13 @@ class SurvivalSettings(Settings):
 
     # -- the author's quirks (specification section 13) --
     author_parity: bool = False  # turns all of them on
-    duplicate_pickup: bool = False
-    gift_lost_when_full: bool = False
-    give_nearest_any_body: bool = False
-    vision_row_shift: bool = False
-    compact_rows: bool = False
-    rotated_vertices: bool = False
-    dead_killer_no_credit: bool = False
+    duplicate_pickup: bool = False  # two agents over one item in the same step both get it
+    gift_lost_when_full: bool = False  # a gift to a full inventory vanishes
+    give_nearest_any_body: bool = False  # the nearest body of any kind receives, walls by their centre points
+    vision_row_shift: bool = False  # in the step of a death survivors read another agent's row of vision
+    compact_rows: bool = False  # entity rows are compacted to the bodies present
+    rotated_vertices: bool = False  # after a box broke its vertices start at (+w/2, -hgt/2)
+    dead_killer_no_credit: bool = False  # free for all: no credit for a killer that dies in the same step
 
     @model_validator(mode="after")
     def _fits(self) -> SurvivalSettings:
@@ -208,8 +207,9 @@ class SurvivalSettings(Settings):
         return self.room / 2 - self.room / 200
 
     @property
-    def quirks(self) -> Quirks:
-        return Quirks(*(self.author_parity or getattr(self, name) for name in Quirks._fields))
+    def quirks(self) -> dict[str, bool]:
+        """Name -> whether it is on."""
+        return {name: self.author_parity or getattr(self, name) for name in QUIRKS}
 
 
 def _variant(agents: int, boxes: int, kill: float, death: float, dead: float, end: str) -> dict[str, Any]:

@@ -155,7 +155,7 @@ def agent_modules(settings: SurvivalSettings, items: Sequence[str]) -> list[Modu
     """The modules of the agents in callback order, without those that are off.
 
     Args:
-        items: names of the groups whose bodies can be held.
+        items: names of the groups of bodies that can be held.
     """
     carries, scatter, pickup = settings.inventory == "on", DeathDrop(), AutoPickup()
     # The groups these two act on depend on the world's groups.

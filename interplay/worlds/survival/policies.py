@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from interplay.core.policy import Policy, RandomPolicy
+from interplay.core.policy import Policy, RandomPolicy, by_name
 from interplay.core.world import TimeStep, World
 from interplay.worlds.survival.config import SurvivalSettings
 from interplay.worlds.survival.rules.fight import ATTACK, DROP, FORWARD, GIVE, LEFT, TURN, USE
@@ -163,6 +162,4 @@ def wrap(angle: np.ndarray) -> np.ndarray:
     return (angle + np.pi) % (2.0 * np.pi) - np.pi
 
 
-POLICIES: dict[str, Callable[[], Policy]] = {
-    policy.name: policy for policy in (RandomPolicy, ZoneFollower, HealCollector, Hunter)
-}
+POLICIES = by_name(RandomPolicy, ZoneFollower, HealCollector, Hunter)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from interplay.core.fog import Visible
+from interplay.core.scene import rgb
 from interplay.planar.views import View
 from interplay.worlds.survival.rules.fight import ATTACK
 
@@ -205,7 +206,7 @@ def draw_inventories(canvas: Canvas, state: SurvivalState, rules: Rules, w: int)
         x + (slot - (held - 1) / 2) * CARRIED_APART,
         y - CARRIED_BELOW,
         radius=CARRIED_RADIUS,
-        colour=np.array([list(bytes.fromhex(name[1:])) for name in (HEAL, BOX_ITEM, OTHER)], np.uint8)[kind],
+        colour=np.stack([rgb(name) for name in (HEAL, BOX_ITEM, OTHER)])[kind],
         absent=(slot >= held) | dead,
     )
 

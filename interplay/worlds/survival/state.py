@@ -12,6 +12,7 @@ import numpy as np
 from interplay.core import seeding
 from interplay.core.jit import records
 from interplay.planar.bodies import Bodies, Physics, allocate_bodies, body_record, view_bodies
+from interplay.worlds.survival.config import SurvivalSettings
 
 NO_SIDE, ZONE = np.int16(-1), np.int16(-2)  # causes of a change of health beside the sides (agents or teams)
 EMPTY = np.int16(-1)  # an empty inventory slot
@@ -167,27 +168,20 @@ class Rules(NamedTuple):
 
 
 def allocate_state(
-    num_worlds: int,
-    num_bodies: int,
-    agents: int,
-    heads: int,
-    slots: int,
-    cells: int,
-    phases: int,
-    fields: int,
+    settings: SurvivalSettings, num_worlds: int, num_bodies: int, heads: int, fields: int
 ) -> SurvivalState:
     """Allocates empty worlds; `fields` is the length of one agent's observation."""
-    w, n, a = num_worlds, num_bodies, agents
+    w, n, a, phases = num_worlds, num_bodies, settings.agents, settings.phases
     return SurvivalState(
         body=allocate_bodies(w, n, BODY),
         agent=records((w, a), AGENT),
         room=records(w, ROOM),
         stream=seeding.new_stream(w),
-        cells=np.zeros((w, cells), np.int16),
+        cells=np.zeros((w, settings.spawn_grid**2), np.int16),
         visible=np.zeros((w, a, n), bool),
         action=np.zeros((w, a, heads), np.int64),
         control=np.zeros((w, a, 3)),
-        inventory=np.full((w, a, slots), EMPTY, np.int16),
+        inventory=np.full((w, a, settings.slots), EMPTY, np.int16),
         zone_centres=np.zeros((w, phases, 2)),
         zone_radii=np.zeros(phases),
         zone_fixed=np.full((phases, 2), np.nan),

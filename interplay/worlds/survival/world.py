@@ -28,7 +28,6 @@ from interplay.worlds.survival.modules import build_groups
 from interplay.worlds.survival.observe import fields_of
 from interplay.worlds.survival.ranges import laws_of, ranges_of
 from interplay.worlds.survival.render import VIEWS, visible
-from interplay.worlds.survival.room import has_room
 from interplay.worlds.survival.rules import step as s
 from interplay.worlds.survival.rules.fight import ATTACK, DROP, FORWARD, GIVE, LEFT, TURN, USE
 from interplay.worlds.survival.state import Rules, SurvivalState, allocate_state, arrays_of
@@ -109,14 +108,7 @@ class SurvivalWorld(ArrayWorld):
             )
         length = sum(int(np.prod(shape)) for shape in fields.values())
         self.state: SurvivalState = allocate_state(
-            num_worlds,
-            num_bodies,
-            settings.agents,
-            DROP + settings.drop_action,
-            settings.slots,
-            settings.spawn_grid**2,
-            settings.phases,
-            length,
+            settings, num_worlds, num_bodies, DROP + settings.drop_action, length
         )
         self.rules = rules_of(settings, num_bodies)
         self.state_space = global_state.space_of(self.state, self.rules)
@@ -334,9 +326,25 @@ def rules_of(settings: SurvivalSettings, num_bodies: int) -> Rules:
         team_each=settings.team_reward == "each",
         last_alive=settings.end == "lastalive",
         max_steps=settings.max_steps or 0,
-        **settings.quirks._asdict(),
+        **settings.quirks,
     )
     return rules
+
+
+def has_room(state: SurvivalState, rules: Rules, w: int, slot: int, x: float, y: float) -> bool:
+    """Whether a living agent at a place would touch neither the walls nor another solid body of world w."""
+    rows = state.body[w, : rules.physics.num_solid]
+    own = rows[slot]
+    if not own["present"] or max(abs(x), abs(y)) + own["radius"] > rules.physics.wall:
+        return False
+    others = rows["present"].copy()
+    others[slot] = False
+    dx, dy = x - rows["x"], y - rows["y"]
+    # In the body's frame: from a box to its nearest edge, from a disc to its centre.
+    along = np.abs(dx * rows["cosine"] + dy * rows["sine"]) - rows["half_x"]
+    across = np.abs(dy * rows["cosine"] - dx * rows["sine"]) - rows["half_y"]
+    gap = np.hypot(np.maximum(along, 0.0), np.maximum(across, 0.0))
+    return not (others & (gap < own["radius"] + rows["radius"])).any()
 
 
 def _space(name: str, shape: tuple[int, ...]) -> spaces.Box:

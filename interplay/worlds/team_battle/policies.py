@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from interplay.core.policy import Policy, RandomPolicy
+from interplay.core.policy import Policy, RandomPolicy, by_name
 from interplay.core.world import TimeStep, World
 
 
@@ -40,4 +39,4 @@ class Hunter(Policy):
         return {"attack": (distance <= 1).astype(np.int64), "move": move.clip(-self._reach, self._reach)}
 
 
-POLICIES: dict[str, Callable[[], Policy]] = {policy.name: policy for policy in (RandomPolicy, Hunter)}
+POLICIES = by_name(RandomPolicy, Hunter)

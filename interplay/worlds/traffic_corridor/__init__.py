@@ -17,7 +17,7 @@ SPECS = (
     WorldSpec(
         id="gridworld/traffic-corridor",
         summary="two teams of two swap sides through a corridor one cell wide, one team at a time",
-        make="interplay.worlds.traffic_corridor.world:manager",
+        make="interplay.worlds.traffic_corridor.simulation:manager",
         settings="interplay.worlds.traffic_corridor.config:TrafficCorridorSettings",
         policies="interplay.worlds.traffic_corridor.policies:POLICIES",
         training={

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from interplay.core.policy import Policy, RandomPolicy
+from interplay.core.policy import Policy, RandomPolicy, by_name
 from interplay.core.world import TimeStep, World
-from interplay.worlds.traffic_corridor.world import LEFT, RIGHT
+from interplay.worlds.traffic_corridor.simulation import LEFT, RIGHT
 
 _KEY = "position_centered_encoding"
 
@@ -39,4 +37,4 @@ class Courteous(Policy):
         return {"move": np.where(waits[..., None], 0, move)}
 
 
-POLICIES: dict[str, Callable[[], Policy]] = {policy.name: policy for policy in (RandomPolicy, Courteous)}
+POLICIES = by_name(RandomPolicy, Courteous)

@@ -7,9 +7,7 @@ fills the ballot, unless its description differs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from interplay.core.policy import Policy
+from interplay.core.policy import by_name
 from interplay.worlds.werewolf.players.bayes import BayesVillager
 from interplay.worlds.werewolf.players.scripted import Random
 from interplay.worlds.werewolf.players.villagers import CoordinatedLynch, Oracle, Password
@@ -25,22 +23,19 @@ from interplay.worlds.werewolf.players.wolves import (
     Unite,
 )
 
-POLICIES: dict[str, Callable[[], Policy]] = {
-    policy.name: policy
-    for policy in (
-        Random,
-        RandomTarget,
-        StaticSignal,
-        MutedWolf,
-        Unite,
-        AvoidWolves,
-        Revenge,
-        Defend,
-        MimicWolf,
-        Bandwagon,
-        CoordinatedLynch,
-        Password,
-        BayesVillager,
-        Oracle,
-    )
-}
+POLICIES = by_name(
+    Random,
+    RandomTarget,
+    StaticSignal,
+    MutedWolf,
+    Unite,
+    AvoidWolves,
+    Revenge,
+    Defend,
+    MimicWolf,
+    Bandwagon,
+    CoordinatedLynch,
+    Password,
+    BayesVillager,
+    Oracle,
+)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from interplay.core.scene import rgb
 from interplay.worlds.werewolf.drawing import arrows, panels, words
 from interplay.worlds.werewolf.drawing.seating import MOST_ON_A_RING, Seating, beside, seats
 from interplay.worlds.werewolf.drawing.spectator import HIDDEN, Moment, fate_of
@@ -126,7 +127,7 @@ def draw_seats(canvas: Canvas, moment: Moment, table: Seating) -> None:
         absent=moment.alive,
     )
     known = (moment.roles != HIDDEN)[:, None]
-    ink = np.where(known, panels.rgb(PAPER), panels.rgb(INK))
+    ink = np.where(known, rgb(PAPER), rgb(INK))
     canvas.labels(
         "numbers",
         table.x,
@@ -140,9 +141,9 @@ def draw_seats(canvas: Canvas, moment: Moment, table: Seating) -> None:
 
 def seat_colours(moment: Moment) -> np.ndarray:
     """(n, 3) uint8: the team's colour, or paper if the role is hidden."""
-    colours = np.tile(panels.rgb(PAPER), (len(moment.roles), 1))
+    colours = np.tile(rgb(PAPER), (len(moment.roles), 1))
     for seat in np.flatnonzero(moment.roles != HIDDEN):
-        colours[seat] = panels.rgb(panels.TEAM_PAINT[ROLES[moment.roles[seat]].team])
+        colours[seat] = rgb(panels.TEAM_PAINT[ROLES[moment.roles[seat]].team])
     return colours.astype(np.uint8)
 
 

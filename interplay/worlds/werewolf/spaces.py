@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,8 +67,8 @@ def last_phase(settings: WerewolfSettings) -> int:
 
 def _split_boards(settings: WerewolfSettings, state: WerewolfState, sight: Sight) -> dict[str, Field]:
     n, room, most = settings.n_players, state.room, last_phase(settings)
-    public = _board(settings, state.public_targets, state.public_signals, _shared)
-    pack = _board(settings, sight.pack_targets, sight.pack_signals, _seen)
+    public = _board(settings, state.public_targets, state.public_signals, partial(_shared, players=n))
+    pack = _board(settings, sight.pack_targets, sight.pack_signals, _own)
     fields = {f"public_{name}": field for name, field in public.items()}
     fields["public_phase"] = _shared(room["public_phase"], NONE, most, n)
     fields |= {f"pack_{name}": field for name, field in pack.items()}
@@ -76,14 +77,14 @@ def _split_boards(settings: WerewolfSettings, state: WerewolfState, sight: Sight
 
 def _block(settings: WerewolfSettings, sight: Sight) -> dict[str, Field]:
     """WD's names for the parts of the single board."""
-    board = _board(settings, sight.block_targets, sight.block_signals, _seen)
+    board = _board(settings, sight.block_targets, sight.block_signals, _own)
     names = {"targets": "targets", "signals": "signal", "claims": "claims"}
     return {names[name]: field for name, field in board.items()}
 
 
 def _past(settings: WerewolfSettings, state: WerewolfState) -> dict[str, Field]:
     n = settings.n_players
-    board = _board(settings, state.past_targets, state.past_signals, _shared)
+    board = _board(settings, state.past_targets, state.past_signals, partial(_shared, players=n))
     return {f"past_{name}": field for name, field in board.items()} | {
         "past_phase": _shared(state.past_phase, NONE, last_phase(settings), n),
         "past_day": _shared(state.past_day, NONE, settings.days, n),
@@ -95,12 +96,12 @@ def _board(settings: WerewolfSettings, targets: np.ndarray, words: np.ndarray, m
     """Names, symbols and claims of a board; the axis of names is dropped for one name per ballot."""
     n, length = settings.n_players, settings.signal_length
     named = targets[..., 0] if settings.names == 1 else targets
-    fields = {"targets": make(named, NONE, n - 1, n)}
+    fields = {"targets": make(named, NONE, n - 1)}
     if length:
-        fields["signals"] = make(words[..., :length], NONE, settings.signal_range - 1, n)
+        fields["signals"] = make(words[..., :length], NONE, settings.signal_range - 1)
     if settings.claims:
         most = np.array(settings.symbols[length:]) - 1
-        fields["claims"] = make(words[..., length:], NONE, most, n)
+        fields["claims"] = make(words[..., length:], NONE, most)
     return fields
 
 
@@ -110,12 +111,8 @@ def _shared(array: np.ndarray, low: int, high: Any, players: int) -> Field:
     return Field(_box(low, high, array.shape[1:], array.dtype), wide)
 
 
-def _seen(array: np.ndarray, low: int, high: Any, players: int) -> Field:
-    """An array per player, (W, A, ...)."""
-    return _own(array, low, high)
-
-
 def _own(array: np.ndarray, low: int, high: Any) -> Field:
+    """An array per player, (W, A, ...)."""
     return Field(_box(low, high, array.shape[2:], array.dtype), read_only(array))
 
 

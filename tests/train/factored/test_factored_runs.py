@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +11,14 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.settings import build
-from interplay.train.making import make_learner
-from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.play.single import SingleActor
 from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.unread import check_read
 from interplay.train.trainer import load_policy, resume, train
-from interplay.train.update import Worker
+from tests.train import runs
 from tests.train.factored.games import Parting, TwoStep, make_parting, make_two_step
+from tests.train.runs import arrays_of, short_run, worker_of
 from tests.train.toy_worlds import make_corridor, make_two_kinds
 
 CLOCKS = ("time", "time_share", "agent_steps_per_s")
@@ -37,32 +35,12 @@ def settings_of(algorithm: str = "qmix", **own: Any) -> TrainSettings:
         "target_every": 3,
         "replays": 1.0,
     }
-    asked: dict[str, Any] = {
-        "world": {"id": "x"},
-        "algorithm": algorithm,
-        "num_worlds": 8,
-        "steps": 10**6,
-        "network": {"kind": "mlp", "hidden": [16]},
-        "train": {"shards": 2, "quiet": True, "writers": [], "checkpoint_seconds": 1000.0},
-        algorithm: group,
-    }
-    for name, value in own.items():
-        asked[name] = {**asked.get(name, {}), **value} if isinstance(value, dict) else value
-    return build(TrainSettings, asked, "test")
-
-
-def arrays_of(run: Path) -> dict[str, bytes]:
-    arrays = read_checkpoint(latest_checkpoint(run) or "").arrays
-    return {f"{stem}/{name}": a.tobytes() for stem, group in arrays.items() for name, a in group.items()}
+    values = {"algorithm": algorithm, "network": {"hidden": [16]}, algorithm: group}
+    return short_run("x", values, {"steps": 10**6, "train": {"quiet": True, "writers": []}}, **own)
 
 
 def log_of(run: Path) -> list[dict[str, Any]]:
-    lines = [
-        json.loads(line)
-        for line in (run / "metrics.jsonl").read_text().splitlines()
-        if '"ending"' not in line
-    ]
-    return [{name: value for name, value in line.items() if name not in CLOCKS} for line in lines]
+    return [{name: value for name, value in line.items() if name not in CLOCKS} for line in runs.log_of(run)]
 
 
 def earned(run: Path) -> float:
@@ -150,8 +128,7 @@ def test_a_decision_is_learnt_from_as_often_as_asked(minibatch: int):
     """Also where a minibatch is less than a stretch of every shard, which is the least that is drawn."""
     group = {"rollout": 30, "sequence": 15, "minibatch": minibatch, "replays": 2.0}
     settings = settings_of(qmix=group)
-    learner = make_learner(settings, make_two_step, begins=True, say=str)
-    with contextlib.closing(Worker(settings, make_two_step, learner, SingleProcess())) as worker:
+    with contextlib.closing(worker_of(settings, make_two_step)) as worker:
         numbers = worker.update()
     assert numbers["gradient_steps"] == 16
     assert numbers["rows"] == 30 * settings.num_worlds * 2

@@ -12,7 +12,6 @@ import pytest
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
-from interplay.core.settings import build
 from interplay.core.world import TimeStep, World
 from interplay.train.distributions import Distribution
 from interplay.train.factored.learner import TeamLearner
@@ -22,6 +21,7 @@ from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import Shard, make_shard
 from tests.train.factored.games import TwoStep, make_two_step
+from tests.train.runs import short_run
 from tests.train.toy_worlds import LENGTH, Corridor, TwoKinds
 
 ID = "tests.train.factored.games:TwoStep"
@@ -30,17 +30,8 @@ ALL = {"by": "name", "groups": {"all": ["*"]}}
 
 def settings_of(**own: Any) -> TrainSettings:
     group = {"rollout": 90, "sequence": 4, "minibatch": 512, "gamma": 0.5, "reward_scale": 2.0}
-    asked: dict[str, Any] = {
-        "world": {"id": "x"},
-        "algorithm": "qmix",
-        "num_worlds": 1,
-        "network": {"kind": "mlp", "hidden": [8]},
-        "train": {"shards": 1},
-        "qmix": group,
-    }
-    for name, value in own.items():
-        asked[name] = {**asked.get(name, {}), **value} if isinstance(value, dict) else value
-    return build(TrainSettings, asked, "test")
+    values = {"algorithm": "qmix", "num_worlds": 1, "train": {"shards": 1}, "qmix": group}
+    return short_run("x", values, **own)
 
 
 class Logged(Corridor):

@@ -11,7 +11,7 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy, RandomPolicy
-from interplay.core.replay import ReplayReader, WorldRecorder
+from interplay.core.replay import ReplayReader
 from interplay.core.replay.exact import read_actions
 from interplay.core.replay.layout import ACTIONS
 from interplay.registry import make_world
@@ -22,14 +22,14 @@ from interplay.train.settings.network import NetworkGroup
 from interplay.train.trainer import train
 from interplay.verbs.playing import record
 from interplay.verbs.viewing import Players, find_opened, serve_page
-from interplay.view.server.config import SESSIONS
 from interplay.view.server.eyes import OWN_EYES, STANDS
 from interplay.view.server.networks import Checkpoints, Named
 from interplay.view.server.play import Cast, Play
 from interplay.view.server.sessions import Continued, continue_at
-from interplay.view.server.sources import Opened, Sources
+from interplay.view.server.sources import Sources
 from tests.core.drawings import check_alike
 from tests.view.server.asking import Watcher, beneath, served
+from tests.view.server.folders import record as bare
 from tests.view.server.tables import TableWorld
 from tests.view.server.test_recorded_networks import settings
 
@@ -195,20 +195,6 @@ def test_a_person_takes_over_and_acts(recorded):
         assert begun[-1] == 270  # all have left it
 
 
-def test_worlds_that_go_on_are_counted_as_others_are(recorded):
-    with served(beneath(recorded), Players().cast) as address:
-        pages = [Watcher(address, source("dilemma", tick)) for tick in range(SESSIONS)]
-        for page in pages:
-            page.until("hello")
-        with Watcher(address, source("dilemma", SESSIONS)) as page:
-            assert (
-                page.until("bye")["reason"]
-                == f"{SESSIONS} worlds are played already; close a page of one of them"
-            )
-        for page in pages:
-            page.socket.close()
-
-
 def test_under_fog_and_where_roles_are_hidden_who_plays_sees_no_more_than_in_other_worlds(recorded):
     with (
         served(beneath(recorded), Players().cast) as address,
@@ -259,11 +245,11 @@ def test_a_policy_that_the_recorded_world_does_not_have_is_refused(recorded):
 
 
 def test_who_plays_recordings_on_can_be_named_where_there_are_some(tmp_path, monkeypatch):
-    monkeypatch.setattr("interplay.view.server.serving.serve", lambda *_: None)
+    monkeypatch.setattr("interplay.verbs.viewing.serve", lambda *_: None)
     (tmp_path / "run").mkdir()
     with pytest.raises(UserError, match="runs are played by their own networks; leave --policy out"):
         serve_page(beneath(tmp_path / "run"), Players("defect"), "127.0.0.1", 0, False, str, str)
-    write(tmp_path / "run" / "a.replay", {})
+    bare(tmp_path / "run" / "a.replay", 1)
     for opened in (beneath(tmp_path), find_opened(str(tmp_path / "run" / "a.replay"))):
         serve_page(opened, Players("defect"), "127.0.0.1", 0, False, str, str)
         with pytest.raises(UserError, match=r"--policy defekt: .*did you mean 'defect'"):
@@ -289,7 +275,7 @@ def test_a_header_that_asks_for_another_world_is_refused_before_that_begins(
     if header.get("world"):
         large = make_world(header["world"])
         header = {**header, "agents": large.agents, "world_version": large.version}
-    write(tmp_path / "a.replay", header)
+    bare(tmp_path / "a.replay", 1, **header)
     with ReplayReader(tmp_path / "a.replay") as reader, pytest.raises(UserError, match=said):
         reader.world_at(1, most=10)
 
@@ -345,14 +331,6 @@ def beneath_nothing() -> Any:
     return Nothing()
 
 
-def write(path: Path, header: dict[str, Any], exact: bool = True, world: Any = None) -> None:
-    world = world or make_world("dilemma/fixed")
-    world.reset(seeds=1)
-    with WorldRecorder(path, world, header=header, exact=exact) as recorder:
-        recorder.begin()
-        recorder.step(np.zeros((1, 2), int), False)
-
-
 @pytest.mark.parametrize(
     ("header", "exact", "said"),
     [
@@ -366,12 +344,12 @@ def write(path: Path, header: dict[str, Any], exact: bool = True, world: Any = N
 )
 def test_what_cannot_be_played_on_is_refused_in_a_sentence(tmp_path, monkeypatch, header, exact, said):
     monkeypatch.setattr(TableWorld, "__init__", lambda *_, **__: pytest.fail("a file made a world"))
-    write(tmp_path / "a.replay", header, exact)
+    bare(tmp_path / "a.replay", 1, None, exact, **header)
     assert said in reason(tmp_path, "recording:0@1", Players(trust=True))
 
 
 def test_damaged_ones_and_ticks_that_are_not_there_are_refused(tmp_path):
-    write(tmp_path / "a.replay", {})
+    bare(tmp_path / "a.replay", 1)
     assert "tick 2 cannot be played on, it has ticks 0..1" in reason(tmp_path, "recording:0@2")
     data = bytearray((tmp_path / "a.replay").read_bytes())
     with ReplayReader(tmp_path / "a.replay") as reader:
@@ -381,26 +359,13 @@ def test_damaged_ones_and_ticks_that_are_not_there_are_refused(tmp_path):
     assert "its states are damaged" in reason(tmp_path, "recording:0@1")
 
 
-@pytest.mark.parametrize(
-    "source", ["recording:0", "recording:0@", "recording:00@1", "recording:0@01", "recording:0@1,2", "recording:0@-1", "recording:../a@1"],
-)  # fmt: skip
-def test_there_is_one_spelling_and_it_is_numbers(recorded, source):
-    assert "write run:0, world:0 or recording:0@120" in reason(recorded, source)
-
-
-def test_there_is_none_of_other_numbers_and_links_are_not_followed(tmp_path):
-    write(tmp_path / "a.replay", {})
-    assert "recording 1" in reason(tmp_path, "recording:1@0")
+def test_links_are_not_followed(tmp_path):
+    bare(tmp_path / "a.replay", 1)
     with served(beneath(tmp_path), Players().cast) as address:
         (tmp_path / "a.replay").rename(tmp_path / "b.replay")
         (tmp_path / "a.replay").symlink_to("b.replay")
         with Watcher(address, "recording:0@0") as page:
             assert "it is a link now" in page.until("bye")["reason"]
-
-
-def test_a_read_only_viewer_plays_nothing_on(recorded):
-    with served(Opened("test", recorded), None) as address, Watcher(address, source("dilemma", 1)) as page:
-        assert "--read-only: nothing is played" in page.until("bye")["reason"]
 
 
 def test_where_somebody_may_be_born_later_who_does_not_act_is_not_there(tmp_path):

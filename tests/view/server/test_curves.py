@@ -16,7 +16,7 @@ from interplay.evaluate.tournaments.round_robins import round_robin
 from interplay.registry import make_policy
 from interplay.view.server.curves import CurveRequest, Logs, bucket
 from tests.view.server.asking import app_of, ask, beneath
-from tests.view.server.test_sources import Clock, make_run
+from tests.view.server.folders import Clock, make_run
 
 NUMBER = st.floats(-1e9, 1e9, allow_nan=False)
 

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interplay.core.replay import WorldRecorder
-from interplay.registry import make_world
 from interplay.view.server.guard import Guard, host_names
 from tests.view.server.asking import BEARER, HOST, OWN, PORT, TOKEN, app_of, ask, beneath
+from tests.view.server.folders import record
 
 ORIGIN = (b"origin", b"http://" + HOST)
 SOCKET = ("interplay.1", f"token.{TOKEN}")
@@ -56,12 +55,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Guard:
         place.mkdir(exist_ok=True)
         for name in ("secret", "secret.txt"):
             (place / name).write_bytes(SECRET)
-    world = make_world("dilemma/fixed")
-    with WorldRecorder(shown / "match.replay", world) as recorder:
-        world.reset(seeds=1)
-        recorder.begin()
-        world.step([[0, 1]])
-        recorder.step([[0, 1]], last=True)
+    record(shown / "match.replay", 1)
     made = app_of(beneath(shown), static=root / "static" / "none")
     assert isinstance(made, Guard)
     return made

@@ -22,6 +22,12 @@ def parts(world, slot: int, look=None) -> dict[str, dict]:
     return {part["name"]: part for part in told}
 
 
+def described(monkeypatch, *guides: Guide, **fields) -> list[dict]:
+    """The parts of a made-up observation; the guides are those of its field ``all``."""
+    monkeypatch.setattr(TableWorld, "observation_guides", lambda *_: {"all": guides})
+    return describe_observation(TableWorld(), 0, {name: np.array([[row]]) for name, row in fields.items()}, 0)
+
+
 def table(part: dict) -> np.ndarray:
     """Its rows, NaN where unknown."""
     return np.array(part["values"], float).reshape(part["shape"])
@@ -130,8 +136,7 @@ def test_of_what_a_world_says_nothing_the_form_is_guessed():
 
 def test_parts_stand_one_after_another_and_what_is_left_over_is_told(monkeypatch):
     guides = (Guide(title="a", names=("x",)), Guide("rows", "b", ("y", "z"), 2))
-    monkeypatch.setattr(TableWorld, "observation_guides", lambda *_: {"all": guides})
-    told = describe_observation(TableWorld(), 0, {"all": np.arange(7.0).reshape(1, 1, 7)}, 0)
+    told = described(monkeypatch, *guides, all=np.arange(7.0))
     assert [(part["name"], part["shape"], part["values"]) for part in told] == [
         ("all · a", [1], [0.0]),
         ("all · b", [2, 2], [1.0, 2.0, 3.0, 4.0]),
@@ -165,8 +170,7 @@ def test_rays_of_a_module_are_told_in_metres_with_their_angles():
 
 
 def test_rays_that_are_not_as_many_as_their_angles_are_numbers(monkeypatch):
-    monkeypatch.setattr(TableWorld, "observation_guides", lambda *_: {"all": (Guide("rays", angles=(0.0,)),)})
-    (told,) = describe_observation(TableWorld(), 0, {"all": np.ones((1, 1, 2))}, 0)
+    (told,) = described(monkeypatch, Guide("rays", angles=(0.0,)), all=np.ones(2))
     assert (told["kind"], "angles" in told) == ("numbers", False)
 
 
@@ -179,8 +183,7 @@ def test_rays_that_are_not_as_many_as_their_angles_are_numbers(monkeypatch):
     ],
 )
 def test_texts_are_told_as_words(monkeypatch, guide, numbers, said):
-    monkeypatch.setattr(TableWorld, "observation_guides", lambda *_: {"all": (guide,)})
-    (told,) = describe_observation(TableWorld(), 0, {"all": np.array([[numbers]])}, 0)
+    (told,) = described(monkeypatch, guide, all=numbers)
     assert (told["kind"], told["text"], told["values"]) == ("text", said, [])
 
 
@@ -189,9 +192,7 @@ def test_hidden_words_are_not_told_and_others_follow_a_text(monkeypatch):
         Guide("text", "heard", names=("a", "b"), rows=3, hidden="deaf"),
         Guide(title="own", names=("x",)),
     )
-    monkeypatch.setattr(TableWorld, "observation_guides", lambda *_: {"all": guides})
-    fields = {"all": np.array([[[0, 1, 1, 9]]]), "deaf": np.array([[[0, 1, 0]]])}
-    heard, own = describe_observation(TableWorld(), 0, fields, 0)
+    heard, own = described(monkeypatch, *guides, all=[0, 1, 1, 9], deaf=[0, 1, 0])
     assert (heard["text"], own["name"], own["values"]) == ("a b", "all · own", [9.0])
 
 

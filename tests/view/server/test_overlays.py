@@ -231,14 +231,14 @@ def test_messages_of_another_form_are_none(message):
 class Ready:
     """Overlays of a world that stands still, with a clock of its own, and one page that draws."""
 
-    def __init__(self, world=None) -> None:
+    def __init__(self, cast: Cast | None = None, seed: int = 0) -> None:
         self.now, self.woken = 0.0, threading.Semaphore(0)
-        self.play = Play(Cast(world or common(seed=3), RandomPolicy(), "somebody", None, values))
+        self.play = Play(cast or valued("world", "mmo"), seed)
         self.overlays = Overlays(self.play, lambda: self.now, self.woken.release, str)
         self.page = Visitor(lambda: None)
 
-    def ask(self, name: str, population: int | None = None) -> None:
-        asked = {"type": "overlay", "name": name, "population": population}
+    def ask(self, name: str, population: int | None = None, agent: int | None = None) -> None:
+        asked = {"type": "overlay", "name": name, "population": population, "agent": agent}
         self.overlays.ask(self.page, read_message(json.dumps(asked)))
 
     def step(self) -> None:

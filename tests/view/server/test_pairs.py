@@ -25,7 +25,7 @@ from interplay.view.server.sessions import Sessions
 from interplay.view.server.sources import Opened, Sources
 from interplay.view.server.visitor import Visitor
 from tests.view.server.asking import Watcher, app_of, ask, beneath, no_root, served
-from tests.view.server.test_sources import make_run, record
+from tests.view.server.folders import make_run, record
 
 WORLD = "dilemma/fixed"
 NAMES = ("cooperate", "defect", "tit_for_tat")
@@ -179,31 +179,38 @@ def test_two_players_meet_with_the_row_in_the_first_seat(played):
 
 @pytest.mark.parametrize(
     "source",
-    ["run:0@", "run:0@,", "run:0@1,", "run:0@,1", "run:0@0,1,2", "run:0@-1,0", "run:0@0, 1", "world:0@1", "run:0@\uff11",
-     "run:0@99999999999", "run:0@01,2", "run:00@1,2", "run:0@../cup", "run:0@0@1", "run:0@cooperate,defect"],
+    ["", "file:0", "world:-1", "world:0x0", "world:00", "world:0@1", "run:0@", "run:0@,", "run:0@1,", "run:0@,1", "run:0@0,1,2",
+     "run:0@-1,0", "run:0@0, 1", "run:0@\uff11", "run:0@99999999999", "run:0@01,2", "run:00@1,2", "run:0@../cup", "run:0@0@1",
+     "run:0@cooperate,defect", "recording:0", "recording:0@", "recording:00@1", "recording:0@01", "recording:0@1,2", "recording:0@-1",
+     "recording:../a@1"],
 )  # fmt: skip
-def test_sources_of_players_are_numbers_alone(played, source):
-    sessions = Sessions(Sources(Opened("", played, worlds=(WORLD,))), pytest.fail)
-    with pytest.raises(UserError, match="write run:0, world:0 or recording:0@120"):
-        sessions.join(source, Visitor(lambda: None))
+def test_sources_are_numbers_in_one_spelling(played, source):
+    refuse_source(
+        Sources(Opened("", played, worlds=(WORLD,))), source, "write run:0, world:0 or recording:0@120"
+    )
 
 
-def test_players_and_runs_that_are_not_there_are_refused(played, tmp_path):
-    sessions = Sessions(Sources(Opened("", played)), pytest.fail)
-    with pytest.raises(UserError, match="player 3: cup has 3; choose one of those"):
-        sessions.join("run:0@0,3", Visitor(lambda: None))
-    with pytest.raises(UserError, match="run 7"):
-        sessions.join("run:7@0,1", Visitor(lambda: None))
+def refuse_source(sources: Sources, source: str, words: str, make: Any = pytest.fail) -> None:
+    with pytest.raises(UserError, match=words):
+        Sessions(sources, make).join(source, Visitor(lambda: None))
+
+
+def test_what_is_not_there_is_refused(played, tmp_path):
+    sources = Sources(Opened("", played, worlds=(WORLD,)))
+    for source, words in {
+        "run:0@0,3": "player 3",
+        "run:7@0,1": "run 7",
+        "world:1": "world 1",
+        "recording:99@0": "recording 99",
+    }.items():
+        refuse_source(sources, source, words)
     make_run(tmp_path / "run")
-    sessions = Sessions(Sources(Opened("", tmp_path)), pytest.fail)
-    with pytest.raises(UserError, match="no named players"):
-        sessions.join("run:0@0,1", Visitor(lambda: None))
+    refuse_source(Sources(Opened("", tmp_path)), "run:0@0,1", "run: ")
 
 
-def test_a_read_only_viewer_plays_no_pair(played):
-    sessions = Sessions(Sources(Opened("", played)), None)
-    with pytest.raises(UserError, match="--read-only: nothing is played"):
-        sessions.join("run:0@0,1", Visitor(lambda: None))
+@pytest.mark.parametrize("source", ["run:0@0,1", "world:0", "recording:0@1"])
+def test_a_read_only_viewer_plays_nothing(played, source):
+    refuse_source(Sources(Opened("", played, worlds=(WORLD,))), source, "--read-only", None)
 
 
 def test_nobody_meets_himself_or_a_stranger(played):

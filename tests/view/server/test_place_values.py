@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import threading
 from functools import partial
 
 import numpy as np
@@ -11,52 +9,30 @@ import pytest
 
 from interplay.train.play.trained_policy import TrainedPolicy
 from interplay.train.play.values import ValuesBeside
-from interplay.view.server.messages import read_message
-from interplay.view.server.overlays import Overlays
-from interplay.view.server.play import Cast, Play
-from interplay.view.server.visitor import Visitor
+from interplay.view.server.play import Cast
 from tests.train.test_exporting import made
+from tests.view.server.test_overlays import Ready
 
 WORLD, TICKS = "survival/2v2-all-low", 4
 
 
-class Watched:
-    """A world played by a network that remembers, and one page that asks for the overlay."""
-
-    def __init__(self, agent: int | None = None) -> None:
-        policy, world = made(
-            WORLD, {"kind": "mlp", "hidden": [32], "memory": "gru", "memory_size": 8, "input_scale": True}
-        )
-        self.play = Play(Cast(world, policy, "a run", values=partial(ValuesBeside, policy)), seed=3)
-        self.now, self.woken, self.page = 0.0, threading.Semaphore(0), Visitor(lambda: None)
-        self.overlays = Overlays(self.play, lambda: self.now, self.woken.release, str)
-        self.agent = agent
-
-    def ask(self) -> None:
-        asked = {"type": "overlay", "name": "place_values", "agent": self.agent}
-        self.overlays.ask(self.page, read_message(json.dumps(asked)))
-
-    def shown(self):
-        self.overlays.show()
-        assert self.woken.acquire(timeout=60)
-        return self.page.fetch_overlay()
-
-    def step(self) -> None:
-        self.now += 0.5
-        self.play.step()
-        self.overlays.note()
+def ready() -> Ready:
+    """A world played by a network that remembers, and one page."""
+    network = {"kind": "mlp", "hidden": [32], "memory": "gru", "memory_size": 8, "input_scale": True}
+    policy, world = made(WORLD, network)
+    return Ready(Cast(world, policy, "a run", values=partial(ValuesBeside, policy)), seed=3)
 
 
 @pytest.fixture(scope="module")
-def watched():
-    return Watched(agent=2)
+def watched() -> Ready:
+    return ready()
 
 
 def test_the_agents_own_cell_has_its_value_and_the_world_plays_as_without(watched):
-    watched.ask()
+    watched.ask("place_values", agent=2)
     hashes = []
     for _ in range(TICKS):
-        told, _ = watched.shown()
+        told, _ = watched.came(60)
         (asked,) = watched.overlays._requests.values()
         layer = watched.overlays._panel(watched.overlays._glance(asked))
         place = watched.play.world.state.body[0, 2]
@@ -72,17 +48,16 @@ def test_the_agents_own_cell_has_its_value_and_the_world_plays_as_without(watche
         assert told["title"] == "value of agent_2 by its place"
         watched.step()
         hashes.append(int(watched.play.world.hash()[0]))
-    alone = Watched()
+    alone = ready()
     for expected in hashes:
         alone.step()
         assert int(alone.play.world.hash()[0]) == expected
 
 
 def test_where_nobody_is_looked_at_it_is_of_one_who_acts(watched):
-    watched.agent = None
-    watched.ask()
+    watched.ask("place_values")
     watched.now += 10
-    told, _ = watched.shown()
+    told, _ = watched.came(60)
     assert (told["agent"], told["title"]) == (None, "value of agent_0 by its place")
 
 
@@ -92,7 +67,7 @@ def test_critics_that_see_more_are_refused_in_words(watched, monkeypatch):
     watched.step()
     watched.now += 10
     watched.page.fetch()
-    watched.ask()
+    watched.ask("place_values")
     watched.overlays.show()
     assert watched.woken.acquire(timeout=60)
     (said,), _ = watched.page.fetch()

@@ -50,11 +50,19 @@ class Street(TableWorld):
         return {"agents": np.arange(len(self.agents)) == slot} if self.says else None
 
 
-def street(fog: bool = False, **options: Any) -> Any:
-    return served(
-        no_root(["street"]),
-        lambda kind, name: Cast(Street(length=10_000, **options), RandomPolicy(), "random", fog=fog),
-    )
+def street(seats: int = 2, **fields: Any) -> Any:
+    """A server of a street without an end; `fields` of the cast, a keeper is made by a function."""
+
+    def cast(kind: str, name: str) -> Cast:
+        made = {key: value() if callable(value) else value for key, value in fields.items()}
+        return Cast(Street(seats=seats, length=10_000), RandomPolicy(), "random", **made)
+
+    return served(no_root(["street"]), cast)
+
+
+def kept(path: Path, options: Mapping[str, Any] | None = None, **more: Any) -> Any:
+    """A street that is recorded."""
+    return street(keeper=lambda: Keeper(path, options, 3, **more))
 
 
 def test_names_keys_and_clicks_reach_the_page_when_it_takes_a_slot():
@@ -105,10 +113,7 @@ def test_a_world_in_which_all_act_at_once_waits_where_it_is_asked_to():
 
 
 def test_time_begins_when_the_first_person_takes_an_agent():
-    def make(kind: str, name: str) -> Cast:
-        return Cast(Street(length=10_000), RandomPolicy(), "random", for_people=True)
-
-    with served(no_root(["street"]), make) as own, Watcher(own) as page:
+    with street(for_people=True) as own, Watcher(own) as page:
         assert page.until("status", running=False)["note"] == STANDS
         page.until_silence(0.4)
         assert page.ticks == [0]
@@ -135,6 +140,12 @@ def test_the_first_step_says_that_it_may_take_long():
     with served(no_root(["street"]), make) as own, Watcher(own) as page:
         page.until("status", preparing=True)
         page.until("status", preparing=False)
+
+
+def hidden(page: Watcher) -> list[bool]:
+    """The agents that the next scene of a page leaves out."""
+    found: list[bool] = page.until("frame")["scene"].layer("agents").columns["absent"].tolist()
+    return found
 
 
 def test_under_fog_nobody_is_sent_more_than_the_one_who_plays_may_see():
@@ -166,25 +177,17 @@ def test_under_fog_nobody_is_sent_more_than_the_one_who_plays_may_see():
         assert account["metrics"] == {}
         assert not [message for message in other.said[told:] if message["type"] == "agent"]
         with Watcher(own) as third:  # who comes now
-            assert third.until("frame")["scene"].layer("agents").columns["absent"].tolist() == [
-                False,
-                True,
-                True,
-            ]
+            assert hidden(third) == [False, True, True]
             third.say("take", slot=1)
             assert third.until("status", holders={"0": "somebody", "1": "you"})["note"] == OWN_EYES
-            assert third.until("frame")["scene"].layer("agents").columns["absent"].tolist() == [
-                True,
-                False,
-                True,
-            ]
+            assert hidden(third) == [True, False, True]
             third.say("take", slot=2)
             assert "one slot at a time" in third.until("refused")["reason"]
             assert other.until("status", holders={"0": "somebody", "1": "somebody"})["note"] == NO_EYES
-            assert other.until("frame")["scene"].layer("agents").columns["absent"].all()
+            assert all(hidden(other))
         player.say("give", slot=0)
         other.until("status", holders={}, note=None)
-        assert not other.until("frame")["scene"].layer("agents").columns["absent"].any()
+        assert not any(hidden(other))
 
 
 def test_a_world_that_cannot_say_what_is_seen_says_that(monkeypatch):
@@ -193,7 +196,7 @@ def test_a_world_that_cannot_say_what_is_seen_says_that(monkeypatch):
         page.stand_still()
         page.say("take", slot=0)
         assert page.until("status", holders={"0": "you"})["note"] == CANNOT_SAY
-        assert not page.until("frame")["scene"].layer("agents").columns["absent"].any()
+        assert not any(hidden(page))
 
 
 @pytest.mark.parametrize(
@@ -251,13 +254,7 @@ def test_pieces_of_a_field_that_are_no_table_hide_what_their_guide_hides(monkeyp
 
 def test_what_people_play_is_recorded_and_complete_at_the_end(tmp_path):
     path = tmp_path / "mine.replay"
-
-    def make(kind: str, name: str) -> Cast:
-        return Cast(
-            Street(length=10_000), RandomPolicy(), "random", keeper=Keeper(path, {"length": 10_000}, 3)
-        )
-
-    with served(no_root(["street"]), make) as own, Watcher(own) as page:
+    with kept(path, {"length": 10_000}) as own, Watcher(own) as page:
         page.stand_still()
         assert not path.exists()
         page.say("take", slot=1)
@@ -290,19 +287,10 @@ def test_what_people_play_is_recorded_and_complete_at_the_end(tmp_path):
         check_target(path)
     with pytest.raises(UserError, match=r"end the name in \.replay"):
         check_target(tmp_path / "mine.mp4")
-    with served(no_root(["street"]), make) as own, Watcher(own) as page:
+    with kept(path, {"length": 10_000}) as own, Watcher(own) as page:
         page.until("frame")
         page.say("take", slot=0)
         assert "exists already" in page.until("refused")["reason"]
-
-
-def kept(path: Path, options: Mapping[str, Any] | None = None, **more: Any) -> Any:
-    return served(
-        no_root(["street"]),
-        lambda kind, name: Cast(
-            Street(length=10_000), RandomPolicy(), "random", keeper=Keeper(path, options, 3, **more)
-        ),
-    )
 
 
 def test_who_cannot_be_recorded_is_refused_and_the_world_plays_on(tmp_path):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from interplay.core.errors import UserError
-from interplay.core.replay import ReplayReader, WorldRecorder
+from interplay.core.replay import ReplayReader
 from interplay.core.settings import build
 from interplay.registry import make_world
 from interplay.train.networks import layers
@@ -20,6 +20,7 @@ from interplay.train.trainer import train
 from interplay.verbs.playing import record
 from interplay.view.server.networks import NOT_HERE, REMEMBERS
 from tests.view.server.asking import app_of, ask, beneath
+from tests.view.server.folders import record as bare
 
 WORLD, STEPS = "survival/1v1-heals-low", 6
 
@@ -80,10 +81,7 @@ def test_another_checkpoint_is_not_asked(played, tmp_path):
     assert (found["value"], found["note"]) == (None, NOT_HERE)
     shutil.copytree(played / "run", tmp_path / "run")
     assert told(tmp_path, 0, 2)["value"] is not None
-    world = make_world(WORLD)
-    world.reset(seeds=1)
-    with WorldRecorder(tmp_path / "other.replay", world, header={"checkpoint": "a" * 64}) as recorder:
-        recorder.begin()
+    bare(tmp_path / "other.replay", 0, make_world(WORLD), checkpoint="a" * 64)
     assert told(tmp_path, 0, 0, number=1)["note"] == NOT_HERE
     (file,) = list_checkpoints(tmp_path / "run")[-1].glob("policy*.safetensors")
     data = bytearray(file.read_bytes())
@@ -103,10 +101,7 @@ def test_networks_that_remember_are_refused_in_words(played, monkeypatch):
 
 @pytest.mark.parametrize("named", ["", "x" * 64, "a" * 63, "a" * 64 + "@../run", "A" * 64])
 def test_headers_that_name_no_checkpoint_name_none(tmp_path, named):
-    world = make_world(WORLD)
-    world.reset(seeds=1)
-    with WorldRecorder(tmp_path / "a.replay", world, header={"policy": "x", "checkpoint": named}) as file:
-        file.begin()
+    bare(tmp_path / "a.replay", 0, make_world(WORLD), policy="x", checkpoint=named)
     found = told(tmp_path, 0, 0)
     assert (found["value"], found["note"]) == (None, None)
 

@@ -19,6 +19,7 @@ from interplay.view.server import recorded_overlays
 from interplay.view.server.overlay_frames import HEAD
 from interplay.view.server.recorded_overlays import Counting
 from tests.view.server.asking import app_of, ask, beneath
+from tests.view.server.folders import record
 
 TICKS = 90
 WORLDS = {
@@ -162,10 +163,7 @@ def test_ticks_behind_the_end_and_files_without_states(played, tmp_path):
     app = app_of(beneath(played[0]))
     answer, _ = shown(app, "survival", "visits", TICKS + 1)
     assert "ask for one of those" in answer.json["error"]
-    world = make_world("survival/2v2-all-low")
-    world.reset(seeds=1)
-    with WorldRecorder(tmp_path / "scenes.replay", world, exact=False) as file:
-        file.begin()
+    record(tmp_path / "scenes.replay", 0, make_world("survival/2v2-all-low"), False)
     answer = ask(app_of(beneath(tmp_path)), "/api/recordings/0/overlays")
     assert answer.status == 404
     assert "scenes alone" in answer.json["error"]

@@ -15,13 +15,15 @@ from interplay.core.replay.exact import write_actions, write_snapshot
 from interplay.core.replay.layout import ACTIONS, CHUNK_HEAD, HUMAN, SCENES, SNAPSHOT
 from interplay.core.scene import scene_of
 from interplay.registry import make_world
+from interplay.view.replays import keep
 from interplay.view.server.config import STEPPED
 from interplay.view.server.keeping import GIVEN, TAKEN
 from interplay.view.server.recordings import Recordings
 from interplay.view.server.refusals import Busy, status_of
 from interplay.view.server.sources import Sources
+from interplay.view.stepping import stands
 from tests.view.server.asking import app_of, ask, beneath
-from tests.view.server.test_sources import record
+from tests.view.server.folders import record
 
 
 @pytest.fixture(scope="module")
@@ -30,19 +32,13 @@ def played(tmp_path_factory):
     root = tmp_path_factory.mktemp("played")
     world, policy = make_world("dilemma/fixed"), RandomPolicy()
     hashes = []
-    with WorldRecorder(root / "match.replay", world, header={"seed": 5, "policy": "random"}) as recorder:
-        world.reset(seeds=5)
-        policy.start(world, 5)
-        for episode in range(3):
-            if episode:
-                world.reset()
-            recorder.begin()
+
+    def noted():
+        for stand in stands(world, policy, 3, seed=5):
             hashes.append(int(world.hash()[0]))
-            while not world.timestep.over[0]:
-                action = policy.act(world.timestep)
-                world.step(action)
-                recorder.step(action, last=bool(world.timestep.over[0]))
-                hashes.append(int(world.hash()[0]))
+            yield stand
+
+    keep(world, 0, root / "match.replay", noted(), 5, policy, None, 3)
     return root, hashes
 
 
@@ -249,7 +245,7 @@ def test_a_file_that_grows_is_read_to_its_last_whole_chunk(tmp_path):
 
 
 def test_a_file_that_claims_much_is_looked_through_by_and_by(tmp_path, monkeypatch):
-    path = record(tmp_path / "a.replay", steps=250)
+    path = record(tmp_path / "a.replay", 250)
     path.write_bytes(path.read_bytes()[:-1])  # without its index
     monkeypatch.setattr("interplay.view.server.recordings.WALK_SECONDS", 0.0)
     app = app_of(beneath(tmp_path))
@@ -263,10 +259,10 @@ def test_a_file_that_claims_much_is_looked_through_by_and_by(tmp_path, monkeypat
 
 
 def test_another_file_under_the_name_is_read_anew(tmp_path):
-    record(tmp_path / "a.replay", steps=3)
+    record(tmp_path / "a.replay")
     app = app_of(beneath(tmp_path))
     assert ask(app, "/api/recordings/0").json["ticks"] == 4
-    record(tmp_path / "b", steps=5).rename(tmp_path / "a.replay")
+    record(tmp_path / "b", 5).rename(tmp_path / "a.replay")
     assert ask(app, "/api/recordings/0").json["ticks"] == 6
     assert ask(app, "/api/sources").json["recordings"][0]["ticks"] == 6
 

@@ -8,41 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from interplay.core.replay import WorldRecorder
-from interplay.registry import make_world
 from interplay.view.server.config import LISTED
 from interplay.view.server.refusals import NotThere
 from interplay.view.server.sources import Opened, Sources
 from tests.view.server.asking import app_of, ask, beneath
-
-
-def record(path: Path, steps: int = 3, **header: object) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    world = make_world("dilemma/fixed")
-    with WorldRecorder(path, world, header={"seed": 1, **header}) as recorder:
-        world.reset(seeds=1)
-        recorder.begin()
-        for step in range(steps):
-            world.step([[0, 1]])
-            recorder.step([[0, 1]], last=step == steps - 1)
-    return path
-
-
-def make_run(folder: Path, steps: int = 0) -> Path:
-    folder.mkdir(parents=True)
-    (folder / "settings.toml").write_text('[world]\nid = "dilemma/fixed"\n')
-    (folder / "metrics.jsonl").write_text('{"agent_steps": 10, "episode_return": 1.5}\n')
-    if steps:
-        (folder / "checkpoints" / f"{steps:012d}").mkdir(parents=True)
-    return folder
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
+from tests.view.server.folders import Clock, make_run, record
 
 
 def listed(root: Path, page: int = 0) -> dict:

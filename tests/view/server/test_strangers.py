@@ -27,8 +27,8 @@ from interplay.view.server.sessions import Sessions
 from interplay.view.server.sources import Opened, Sources
 from tests.cli.command import ROOT
 from tests.view.server.asking import HOST, Watcher, no_root, served
+from tests.view.server.folders import make_run, record
 from tests.view.server.test_guard import REQUESTS, Request
-from tests.view.server.test_sources import make_run, record
 
 COUNT = 500
 TOGETHER = 10  # requests that are under way at once

@@ -27,7 +27,7 @@ from interplay.view.server.session import Session
 from interplay.view.server.sources import Opened, Sources
 from interplay.view.server.visitor import Visitor
 from tests.view.server.asking import Watcher, app_of, ask, beneath, no_root, served
-from tests.view.server.test_sources import Clock, make_run, record
+from tests.view.server.folders import Clock, make_run, record
 
 
 def matches(app: Any, run: int = 0) -> list[dict[str, Any]]:

@@ -14,11 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.mmo_maps import Map, generate_map
-from interplay.core.errors import UserError
 from interplay.core.jit import kernel
 from interplay.worlds.mmo.config import MmoSettings
-from interplay.worlds.mmo.maps import allocate_scratch, check_ground, terrain_numbers
-from interplay.worlds.mmo.terrain import AUTO, QUANTILE, make_terrain
+from interplay.worlds.mmo.terrain import AUTO, QUANTILE, allocate_scratch, make_terrain
 from interplay.worlds.mmo.tiles import FOREST, GRASS, LAVA, STONE, WATER
 from tests.naive import mmo_terrain as slow
 from tests.worlds.mmo.textures import inside, shares, texture, walkable
@@ -238,12 +236,3 @@ def test_smallest_and_widest_maps():
     assert (tiny.tiles != LAVA).sum() == 64
     assert inside(tiny).shape == (6, 6)
     assert set(np.unique(inside(tiny)).tolist()) <= {WATER, GRASS, FOREST, STONE}
-
-
-def test_ranges_of_the_noise_and_crowded_maps_are_refused():
-    with pytest.raises(UserError, match="feature_tiles = 1e-300"):
-        terrain_numbers(MmoSettings(feature_tiles=1e-300))
-    crowded = MmoSettings(interior=30, slots=700, npop=1)
-    check_ground(crowded, 700, seed=4)
-    with pytest.raises(UserError, match="map seed 4"):
-        check_ground(crowded, 699, seed=4)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from interplay.core.errors import UserError
-from interplay.core.settings import build
 from interplay.registry import make_world
 from interplay.worlds.pommerman.config import VARIANTS, PommermanSettings
 from interplay.worlds.pommerman.state import EXTRA_BOMB, KICK, PASSAGE, RIGID, WOOD
@@ -102,23 +101,3 @@ def test_walls_that_leave_no_board_are_refused():
     world = make_world("pommerman/1v1", rigid=48, wood=0, items=0)
     with pytest.raises(UserError, match="rigid = 48"):
         world.reset()
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"players": 2, "teams": True},
-        {"radio": True},
-        {"rigid": 35},
-        {"wood": 10},
-        {"rigid": 70},
-        {"items": 37},
-        {"collapse": 798},
-        {"size": 7},
-        {"players": 3},
-        {"reward_weights": [1.0]},
-    ],
-)
-def test_settings_that_do_not_go_together_are_refused(options):
-    with pytest.raises(UserError, match=next(iter(options))):
-        build(PommermanSettings, options, "pommerman/ffa")

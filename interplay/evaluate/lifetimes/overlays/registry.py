@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from interplay.core.errors import UserError
-from interplay.core.loading import did_you_mean, load
+from interplay.core.loading import load
 from interplay.core.policy import Policy
+from interplay.core.registry import Registry
 from interplay.core.world import World
 from interplay.evaluate.lifetimes.mmo.ghosts import Value
 from interplay.evaluate.lifetimes.overlays.layers import Layer, OverlayData
@@ -154,20 +155,16 @@ _BUILT_IN = (
     "interplay.evaluate.lifetimes.overlays.places:PLACE_VALUES",
     "interplay.evaluate.lifetimes.overlays.places:VISITS",
 )
-_own: dict[str, Overlay] = {}
 
 
 def register_overlay(overlay: Overlay) -> None:
     """Adds an overlay in this process; UserError for a name in use."""
-    known = _overlays().get(overlay.name)
-    if known is not None and known != overlay:
-        raise UserError(f"overlay {overlay.name!r} is taken ({known.meaning}); choose another name")
-    _own[overlay.name] = overlay
+    _OVERLAYS.add(overlay.name, overlay)
 
 
 def list_overlays(world: World | None = None) -> tuple[Overlay, ...]:
     """All overlays, built-in ones first; with a world, only those that can read it."""
-    return tuple(overlay for overlay in _overlays().values() if world is None or _reads(overlay, world))
+    return tuple(overlay for overlay in _OVERLAYS.all().values() if world is None or _reads(overlay, world))
 
 
 def _reads(overlay: Overlay, world: World) -> bool:
@@ -187,12 +184,7 @@ def find_overlay(name: str) -> Overlay:
                 f"{name!r} is a {type(own).__name__}, no Overlay; see interplay.evaluate.lifetimes.overlays"
             )
         return own
-    known = _overlays()
-    if name not in known:
-        raise UserError(
-            f"unknown overlay {name!r}; {did_you_mean(name, known, 'known: ' + ', '.join(known))}"
-        )
-    return known[name]
+    return _OVERLAYS.find(name)
 
 
 def compute_overlays(
@@ -269,6 +261,8 @@ def _check(world: Any, chosen: Sequence[Overlay]) -> None:
         )
 
 
-def _overlays() -> dict[str, Overlay]:
-    built_in = [load(path) for path in _BUILT_IN]
-    return {**{overlay.name: overlay for overlay in built_in}, **_own}
+def _installed() -> dict[str, Overlay]:
+    return {overlay.name: overlay for overlay in map(load, _BUILT_IN)}
+
+
+_OVERLAYS = Registry("overlay", _installed)

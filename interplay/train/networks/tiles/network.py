@@ -287,11 +287,7 @@ class TilesNetwork(eqx.Module):
 
 
 def find_view(space: spaces.Dict) -> View:
-    """The sizes of an observation space.
-
-    Raises:
-        UserError: if it lacks a key or a key has another shape.
-    """
+    """The sizes of an observation space."""
     for key, axes in (("tiles", 2), ("entities", 2), ("count", 0)):
         part = space.spaces.get(key)
         if part is None or part.shape is None or len(part.shape) != axes:

@@ -109,11 +109,7 @@ class SeatInput(NamedTuple):
 
 
 def find_table(space: spaces.Dict, action_space: spaces.Space) -> Table:
-    """The sizes of a game.
-
-    Raises:
-        UserError: if these are not the spaces of a werewolf world with ``board = "split"``.
-    """
+    """The sizes of a game."""
     keys = space.spaces
     if "targets" in keys:
         raise UserError(

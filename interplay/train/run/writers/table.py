@@ -9,10 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from interplay.core.files import open_log, replace_file
-from interplay.core.reading import read_json_lines, read_text
+from interplay.core.reading import read_text
+from interplay.train.run.metrics_log import log_lines
 from interplay.train.run.writers import Context, numbers_of
 
-NAME, LOG = "metrics.csv", "metrics.jsonl"
+NAME = "metrics.csv"
 RATES = "rates/"  # prefix of the columns of rates
 MOST = 2**30  # bytes of a table to read back
 
@@ -24,7 +25,7 @@ class CsvWriter:
     """
 
     def __init__(self, context: Context) -> None:
-        self._path, self._log = context.run / NAME, context.run / LOG
+        self._run, self._path = context.run, context.run / NAME
         self._first_step = context.first_step
         self._columns: list[str] = []
 
@@ -48,8 +49,7 @@ class CsvWriter:
 
         Earlier rows keep their rates in the file; rows from before this part of the run without any get none.
         """
-        lines = (line for _, line in read_json_lines(self._log, links=False))
-        rows = [{"agent_steps": line["agent_steps"], **numbers_of(line)} for line in lines]
+        rows = [{"agent_steps": line["agent_steps"], **numbers_of(line)} for _, line in log_lines(self._run)]
         constant = {name: value for name, value in last.items() if rows and name not in rows[-1]}
         before = self._rates()
         for i, row in enumerate(rows):

@@ -1,6 +1,6 @@
 /** The state of the page in the fragment of its address. */
 
-export interface Address {
+interface Address {
   run: number | null;
   match: number | null;
   live: string | null; // see readLive
@@ -15,7 +15,7 @@ export interface Address {
 
 const NOWHERE: Address = { run: null, match: null, live: null, at: null, agent: null, tab: null, overlay: null, population: null, with: null, view: null };
 
-export interface LiveSource {
+interface LiveSource {
   kind: "run" | "world" | "recording";
   id: number;
   players: number[]; // of a run

@@ -14,7 +14,7 @@ export interface About {
   read_only: boolean;
 }
 
-export interface RunListed {
+interface RunListed {
   id: number;
   name: string;
   world: string;
@@ -34,7 +34,7 @@ export interface RecordingListed {
   problem: string | null;
 }
 
-export interface WorldListed {
+interface WorldListed {
   id: number;
   name: string;
 }
@@ -46,7 +46,7 @@ export interface Sources {
   more: boolean;
 }
 
-export interface RecordingInfo {
+interface RecordingInfo {
   header: unknown;
   ticks: number;
   chunks: { first: number; ticks: number; raw: number; stored: number }[];

@@ -11,7 +11,7 @@ const FETCHED = 4; // chunks; a reel that reads keeps few more, and what goes fo
 const NOTHING = ["", "-"]; // empty cells
 
 /** A step of the episode: what it was called, and the cells of each row. */
-export interface Step {
+interface Step {
   readonly tick: number;
   readonly head: string;
   readonly cells: readonly string[];

@@ -18,7 +18,7 @@ const MARKS = 5_000;
 const AGENT_WAIT = 3_000; // ms
 const APART: Partial<Record<PageMessage["type"], number>> = { act: 50 }; // ms between two: the server accepts 60 messages a second besides acknowledgements
 
-export interface Status {
+interface Status {
   running: boolean;
   speed: number;
   tick: number;
@@ -52,7 +52,7 @@ export type PageMessage =
   | { type: "click"; slot: number; tick: number; x: number; y: number }
   | { type: "act"; slot: number; tick: number; action: Record<string, number | number[]> };
 
-export interface LiveListener {
+interface LiveListener {
   /** The status changed. */
   changed(): void;
   /** A frame came. */

@@ -6,7 +6,7 @@ import { Refused, Schema } from "./schema";
 export const KEPT = 8; // inflated chunks of a recording
 const SCENES = 6; // decoded, so that two ticks side by side cost one step
 
-export interface Chunk {
+interface Chunk {
   first: number; // tick
   ticks: number;
 }

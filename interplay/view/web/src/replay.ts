@@ -5,7 +5,7 @@ import { crc32, inflate, MAX_RAW } from "./inflate";
 import { Refused } from "./schema";
 import { T } from "./strings";
 
-export const MAGIC = [...new TextEncoder().encode("INTERPL"), 0x1a];
+const MAGIC = [...new TextEncoder().encode("INTERPL"), 0x1a];
 const MAJOR = 1;
 const [PRELUDE, CHUNK_HEAD, TRAILER, CHECK] = [16, 24, 24, 4];
 const MAX_HEADER = 2 ** 20;
@@ -15,7 +15,7 @@ const MAX_MARKS = 100_000;
 const VIDEO_FRAMES = 30; // in a second, see World.frames_per_step
 const LEAST_SECONDS = 0.1; // of a tick
 
-export interface FileChunk {
+interface FileChunk {
   tag: string;
   first: number;
   ticks: number;

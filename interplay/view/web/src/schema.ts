@@ -1,15 +1,15 @@
 /** The schema of frames (docs/specs/viewer.md 4.1), checked, as files are untrusted. */
 
 export const MAX_ROWS = 65_535;
-export const MAX_LAYERS = 64;
-export const MAX_COLUMNS = 64;
+const MAX_LAYERS = 64;
+const MAX_COLUMNS = 64;
 const MAX_SCALED = 16; // a frame has a bit for each
 const FLAGS = 8;
 
 /** Invalid input; the message is shown to the user. */
 export class Refused extends Error {}
 
-export type Kind = "tiles" | "circles" | "boxes" | "segments" | "polygons" | "labels" | "table" | "picture";
+type Kind = "tiles" | "circles" | "boxes" | "segments" | "polygons" | "labels" | "table" | "picture";
 const KINDS: readonly string[] = ["tiles", "circles", "boxes", "segments", "polygons", "labels", "table", "picture"];
 
 /** How a column is written: value = raw * scale + offset; without a scale the raw number is the value. */
@@ -33,7 +33,7 @@ export interface LayerSchema {
   options: Options;
 }
 
-export type Option = string | number | boolean | null | (string | number)[];
+type Option = string | number | boolean | null | (string | number)[];
 export type Options = Record<string, Option>;
 
 export interface Schema {

@@ -7,7 +7,7 @@ const STEP = 4; // sizes per pixel
 
 const kept = new Map<string, HTMLCanvasElement>();
 
-export interface Look {
+interface Look {
   colour: RGB;
   size: number; // radius, pixels
   rim: number; // 0: none, 1, or 2 for more contrast

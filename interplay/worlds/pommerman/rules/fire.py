@@ -2,7 +2,7 @@
 
 from interplay.core.jit import phase
 from interplay.worlds.pommerman.config import FLAME_LIFE, MOST_AMMO
-from interplay.worlds.pommerman.rules.directions import step_along
+from interplay.worlds.pommerman.rules.motion import step_along
 from interplay.worlds.pommerman.state import PASSAGE, RIGHT, RIGID, UP, WOOD
 
 

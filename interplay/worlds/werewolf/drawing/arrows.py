@@ -63,14 +63,7 @@ def draw_names(canvas: Canvas, moment: Moment, table: Seating, middle: tuple[flo
 def outlines(
     table: Seating, name: np.ndarray, middle: tuple[float, float], width: float, head: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Arrows from each seat's rim to the named seat's rim, as polygons: (n, V) x and y.
-
-    Args:
-        name: (n,) named seats; rows of -1 are meaningless.
-        middle: of the table.
-        width: of the shaft.
-        head: whether to draw the arrow's head.
-    """
+    """Arrows from each seat's rim to that of the seat `name` (n,), as polygons: (n, V) x and y; rows of -1 are meaningless."""
     place = np.stack([table.x, table.y], axis=1)
     start, end = place, place[np.maximum(name, 0)]
     halfway = (start + end) / 2

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from interplay.core.scene import rgb
 from interplay.core.transcript import plain
 from interplay.worlds.werewolf.drawing.chronicle import (
     TEAMS,
@@ -34,11 +35,6 @@ TEAM_PAINT = {VILLAGERS: "#0072b2", WOLVES: "#d55e00"}
 FIRST_BAR, LAST_BAR = 5.2, 35.4
 HIGHEST = 1.75  # of a bar
 WIDEST = 2.0  # column of a bar
-
-
-def rgb(colour: str) -> np.ndarray:
-    """(3,) uint8 of ``"#rrggbb"``."""
-    return np.frombuffer(bytes.fromhex(colour[1:]), np.uint8)
 
 
 def shade(colours: tuple[str, str], moment: Moment, rows: int = 1) -> np.ndarray:

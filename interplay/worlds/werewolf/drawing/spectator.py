@@ -110,12 +110,7 @@ def row_of(settings: WerewolfSettings, name: str) -> PhaseRow:
 
 
 def count_votes(names: np.ndarray, depth: int, duplicates: bool) -> np.ndarray:
-    """Counts the first `depth` names of each ballot: (n,) int.
-
-    Args:
-        names: (n, b), -1 = none.
-        depth: k.
-        duplicates: whether repeated names on a ballot count each time.
+    """Counts the first `depth` of the names (n, b) on each ballot: (n,) int; -1 is no name.
 
     Example:
         >>> count_votes(np.array([[1, 1], [2, 0], [1, -1]]), depth=2, duplicates=False)

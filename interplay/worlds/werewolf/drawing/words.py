@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from interplay.core.scene import rgb
 from interplay.worlds.werewolf.drawing.chronicle import claim
-from interplay.worlds.werewolf.drawing.panels import rgb
 
 if TYPE_CHECKING:
     from interplay.core.scene import Canvas

@@ -36,11 +36,6 @@ class BayesVillager(Rule):
         self._ways = Ways(tuple(wolves), villagers, wolf_word, villager_word)
 
     def start(self, world: World, seed: int = 0) -> None:
-        """Prepares for playing `world`.
-
-        Raises:
-            UserError: for too many possible packs, or assumptions that do not fit the world.
-        """
         super().start(world, seed)
         self._word = self._ways.creed(self._settings).villager_word
         self.belief = Belief(self._settings, world.num_worlds, self._ways)

@@ -1,7 +1,7 @@
 """Kernels of scripted players that react to public boards (specification 11): accusers, crowds, numbers, words.
 
 Each writes the names that every seat of `ours` (W, A) bool would give: `wanted` (W, A, A) bool. Common arguments: `mask`
-(W, A, choices) bool, `members` (W, A, A) bool, the pack as known to each seat, and `boards`, see `recall.Boards`.
+(W, A, choices) bool, `members` (W, A, A) bool, the pack as known to each seat, and `boards`, see `knowledge.Boards`.
 """
 
 import numpy as np

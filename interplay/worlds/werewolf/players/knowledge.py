@@ -7,12 +7,13 @@ the living players that it may not name are the pack, itself included.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
+from interplay.core.jit import kernel, phase
 from interplay.worlds.werewolf.config import WerewolfSettings
 from interplay.worlds.werewolf.phases import LAST_SHOT, phase_names
-from interplay.worlds.werewolf.players import recall
 from interplay.worlds.werewolf.roles import WEREWOLF
 from interplay.worlds.werewolf.state import NONE
 
@@ -43,9 +44,7 @@ def public_phases(settings: WerewolfSettings) -> np.ndarray:
 def phases_of_the_pack(settings: WerewolfSettings, roles_known: bool) -> np.ndarray:
     """The phases, by number, in which a player's mask reveals the pack: (P,) bool.
 
-    Args:
-        settings: of the world.
-        roles_known: whether players know their role; otherwise only phases count in which only wolves act.
+    Unless `roles_known`, only phases count in which only wolves act.
     """
     names = phase_names(settings.rows)
     telling = np.zeros(len(names), bool)
@@ -83,7 +82,7 @@ class Pack:
             sees = acting & self._telling[seen["phase"]]
             if "role" in seen:
                 sees &= seen["role"] == WEREWOLF
-            recall.learn_pack(mask, sees, seen["status_map"], self.members)
+            learn_pack(mask, sees, seen["status_map"], self.members)
         if "role" in seen:
             np.equal(seen["role"], WEREWOLF, out=self.wolf)
         else:
@@ -94,7 +93,7 @@ class Memory:
     """The public boards, kept after the next phase replaces them, for every form of board.
 
     Attributes:
-        boards: `recall.Boards`.
+        boards: `Boards`.
         before: (W,) int16, the next phase at the last update; -1 after a restart.
         pack_spoke: (W,) bool, whether the newest board is the pack's.
     """
@@ -104,7 +103,7 @@ class Memory:
         self._kinds = kinds_of_phases(settings)
         self._public = public_phases(settings)
         self._no_words = np.zeros((num_worlds, n, 0), np.int16)
-        self.boards = recall.Boards(
+        self.boards = Boards(
             targets=np.full((num_worlds, n, b), NONE, np.int16),
             words=np.full((num_worlds, n, length), NONE, np.int16),
             talk_targets=np.full((num_worlds, n, b), NONE, np.int16),
@@ -116,7 +115,7 @@ class Memory:
 
     def forget(self, which: np.ndarray) -> None:
         """Clears the restarted worlds, (W,) bool."""
-        recall.clear_boards(which, self.boards)
+        clear_boards(which, self.boards)
         self.before[which] = NONE
         self.pack_spoke[which] = False
 
@@ -128,7 +127,7 @@ class Memory:
         talks = public & (self._kinds[number] == PUBLIC_TALK)
         targets = by_name(seen["public_targets" if split else "targets"][:, 0], 2)
         words = self._words(seen, ("public_signals", "public_claims") if split else ("signal", "claims"))
-        recall.keep_boards(targets, words, public, talks, self.boards)
+        keep_boards(targets, words, public, talks, self.boards)
         ended = self.before != NONE
         ended &= np.isin(self._kinds[self.before], (PUBLIC_TALK, PACK_TALK, KILL, EXECUTION))
         self.pack_spoke[ended] = ~self._public[self.before[ended]]
@@ -144,3 +143,71 @@ class Memory:
 def by_name(board: np.ndarray, axis: int) -> np.ndarray:
     """Adds the axis for the names of a ballot, which observations omit for one name."""
     return board if board.ndim > axis else board[..., None]
+
+
+class Boards(NamedTuple):
+    """Public boards of each world."""
+
+    targets: np.ndarray  # (W, A, b) int16, the last one; -1 = no entry
+    words: np.ndarray  # (W, A, L) int16
+    talk_targets: np.ndarray  # (W, A, b) int16, the last one of a public talk
+    talk_words: np.ndarray  # (W, A, L) int16
+    seen: np.ndarray  # (W,) bool, whether there was one
+
+
+@kernel
+def learn_pack(mask, sees, alive, members):
+    """Adds the living seats that a pack member may not name to its pack.
+
+    Args:
+        mask: (W, A, choices) bool.
+        sees: (W, A) bool, seats with a mask that reveals the pack.
+        alive: (W, A, A) 0 or 1.
+        members: (W, A, A) bool, written.
+    """
+    n = members.shape[1]
+    for w in range(members.shape[0]):
+        for a in range(n):
+            for j in range(n if sees[w, a] else 0):
+                if alive[w, a, j] and not mask[w, a, j]:
+                    members[w, a, j] = True
+
+
+@kernel
+def keep_boards(targets, words, which, talks, boards):
+    """Copies the shown boards into `Boards`.
+
+    Args:
+        targets: (W, A, b) int16.
+        words: (W, A, L) int16.
+        which: (W,) bool, worlds with a public board.
+        talks: (W,) bool, whether it is a talk's.
+    """
+    for w in range(which.shape[0]):
+        if not which[w]:
+            continue
+        boards.seen[w] = True
+        copy_board(targets[w], boards.targets[w])
+        copy_board(words[w], boards.words[w])
+        if talks[w]:
+            copy_board(targets[w], boards.talk_targets[w])
+            copy_board(words[w], boards.talk_words[w])
+
+
+@kernel
+def clear_boards(which, boards):
+    """Clears the boards of some worlds."""
+    for w in range(which.shape[0]):
+        if which[w]:
+            boards.seen[w] = False
+            boards.targets[w] = NONE
+            boards.words[w] = NONE
+            boards.talk_targets[w] = NONE
+            boards.talk_words[w] = NONE
+
+
+@phase
+def copy_board(shown, kept):
+    for i in range(kept.shape[0]):
+        for k in range(kept.shape[1]):
+            kept[i, k] = shown[i, k]

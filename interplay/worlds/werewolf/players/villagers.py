@@ -35,11 +35,6 @@ class CoordinatedLynch(Rule):
         self._by_word = by == "word"
 
     def start(self, world: World, seed: int = 0) -> None:
-        """Prepares for playing `world`.
-
-        Raises:
-            UserError: for numbers as words with too few symbols for all players.
-        """
         super().start(world, seed)
         s = self._settings
         if self._by_word and (not s.signal_length or s.signal_range < s.n_players):

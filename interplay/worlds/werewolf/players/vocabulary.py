@@ -21,9 +21,6 @@ def find_word(
         given: a symbol for all places, or a symbol for each; None draws a word.
         seed: of the draw, which depends only on it and the owner.
         owner: name of the policy, for the draw and errors.
-
-    Raises:
-        UserError: if the word does not fit the settings.
     """
     length, symbols = settings.signal_length, settings.signal_range
     if given is None:

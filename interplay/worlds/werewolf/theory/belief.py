@@ -65,11 +65,7 @@ class Ways:
     villager_word: int | Sequence[int] | None = None
 
     def creed(self, settings: WerewolfSettings) -> likelihood.Creed:
-        """The assumptions as kernels read them.
-
-        Raises:
-            UserError: for an unknown policy, or a word that does not fit.
-        """
+        """The assumptions as kernels read them."""
         for name in self.wolves:
             _known(name, WAYS_OF_WOLVES, "wolves")
         _known(self.villagers, WAYS_OF_VILLAGERS, "villagers")
@@ -95,9 +91,6 @@ class Belief:
     Attributes:
         pack: known packs.
         memory: the public boards.
-
-    Raises:
-        UserError: for too many possible packs.
     """
 
     def __init__(self, settings: WerewolfSettings, num_worlds: int, ways: Ways | None = None) -> None:

@@ -69,7 +69,7 @@ export function ControlKeys({ live }: { live: Live }) {
   );
 }
 
-export function labelOf(head: HeadInfo | undefined, choice: number): string {
+function labelOf(head: HeadInfo | undefined, choice: number): string {
   return head?.labels?.[choice] ?? P.choice(choice);
 }
 

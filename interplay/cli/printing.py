@@ -1,12 +1,24 @@
-"""The progress of a long measurement, on stderr."""
+"""What verbs print: aligned tables, and the progress of a long measurement on stderr."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Container, Sequence
 
 import typer
 
 EVERY = 2.0  # seconds
+
+
+def print_aligned(rows: Sequence[Sequence[str]], left: Container[int] = (), indent: str = "") -> None:
+    """Prints rows with aligned columns, those of `left` to the left and the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [
+            cell.ljust(width) if number in left else cell.rjust(width)
+            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        typer.echo(f"{indent}{'  '.join(cells)}".rstrip())
 
 
 class ProgressLines:

@@ -1,4 +1,4 @@
-"""Simulations with constant observations and rewards that end after fixed numbers of steps."""
+"""Trivial simulations to test managers, wrappers and connectors (specification 9.7)."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import copy
 from typing import Any, ClassVar
 
 import numpy as np
-from gymnasium import spaces
 from gymnasium.spaces import Dict, Discrete, MultiBinary, MultiDiscrete, Tuple
 
+from interplay.gridworld.simulation import GridWorldSimulation
+from interplay.gridworld.states import PositionState
 from interplay.sim import ActingAgent, Agent, AgentBasedSimulation, Box, ObservingAgent, PrincipleAgent
 
 
 class ConstantSim(AgentBasedSimulation):
-    """Base of the classes below, which set the constants.
+    """Base of three classes, which set the constants: observations, rewards, and steps after which agents are done.
 
     Attributes:
         OBSERVATIONS: id -> the agent's observation; getters return copies.
@@ -83,16 +84,12 @@ class MultiAgentGymSpacesSim(ConstantSim):
             (Tuple([Discrete(2), Box(-5, 5, (2,), int)]), MultiDiscrete([4, 6, 2])),
             ({"bits": MultiBinary(2), "place": place}, Box(-1, 12, (1,), int)),
         ]
-        agents = [
-            Agent(id=f"agent{i}", observation_space=sees, action_space=acts)
-            for i, (sees, acts) in enumerate(learning)
-        ]
         others = [
             ObservingAgent(id="watcher", observation_space=Discrete(2)),
             ActingAgent(id="lever", action_space=Discrete(2)),
             PrincipleAgent(id="stone"),
         ]
-        super().__init__([*agents, *others])
+        super().__init__([*_learners(learning), *others])
 
 
 class MultiAgentContinuousGymSpaceSim(ConstantSim):
@@ -116,11 +113,7 @@ class MultiAgentContinuousGymSpaceSim(ConstantSim):
             ),
             ((Box(0.0, 1.0, (1,), np.float32), Discrete(3)), Box(-3.0, 5.0, (3,), np.float32)),
         ]
-        agents = [
-            Agent(id=f"agent{i}", observation_space=sees, action_space=acts)
-            for i, (sees, acts) in enumerate(learning)
-        ]
-        super().__init__([*agents, PrincipleAgent(id="stone")])
+        super().__init__([*_learners(learning), PrincipleAgent(id="stone")])
 
 
 class MultiAgentSameSpacesSim(ConstantSim):
@@ -131,14 +124,141 @@ class MultiAgentSameSpacesSim(ConstantSim):
     LAST: ClassVar[dict[str, int]] = {"agent0": 6, "agent1": 9, "agent2": 3}
 
     def __init__(self) -> None:
-        learning: list[tuple[spaces.Space, spaces.Space]] = [
+        learning: list[tuple[Any, Any]] = [
             (Discrete(4), MultiDiscrete([3, 2])),
             (Discrete(4), MultiDiscrete([3, 2])),
             (MultiBinary(2), Discrete(3)),
         ]
-        super().__init__(
-            [
-                Agent(id=f"agent{i}", observation_space=sees, action_space=acts)
-                for i, (sees, acts) in enumerate(learning)
-            ]
-        )
+        super().__init__(_learners(learning))
+
+
+def _learners(learning: list[tuple[Any, Any]]) -> list[Agent]:
+    """Agents with these spaces of observations and actions."""
+    return [
+        Agent(id=f"agent{i}", observation_space=sees, action_space=acts)
+        for i, (sees, acts) in enumerate(learning)
+    ]
+
+
+class EmptyABS(AgentBasedSimulation):
+    """All methods do nothing.
+
+    Args:
+        agents: id -> agent; None for none.
+    """
+
+    def __init__(self, agents: dict[str, Any] | None = None, **kwargs: Any) -> None:
+        super().__init__({} if agents is None else agents)
+        self.finalize()
+
+    def reset(self, **kwargs: Any) -> None: ...
+
+    def step(self, action: dict[str, Any], **kwargs: Any) -> None: ...
+
+    def render(self, **kwargs: Any) -> None: ...
+
+    def get_obs(self, agent_id: str, **kwargs: Any) -> None: ...
+
+    def get_reward(self, agent_id: str, **kwargs: Any) -> None: ...
+
+    def get_done(self, agent_id: str, **kwargs: Any) -> None: ...
+
+    def get_all_done(self, **kwargs: Any) -> None: ...
+
+    def get_info(self, agent_id: str, **kwargs: Any) -> None: ...
+
+
+class MultiAgentSim(AgentBasedSimulation):
+    """Returns texts such as ``"obs of agent0"``, which are in no space: whatever passes them on must not change them (C5).
+
+    Args:
+        num_agents: learning agents, ``agent0`` and on.
+        num_principle_agent: passive ones, ``principle_agent0`` and on.
+
+    Example:
+        >>> MultiAgentSim().get_reward("agent1")
+        'reward of agent1'
+    """
+
+    def __init__(self, num_agents: int = 3, num_principle_agent: int = 2) -> None:
+        learning = [
+            Agent(id=f"agent{i}", observation_space=Discrete(2), action_space=Discrete(2))
+            for i in range(num_agents)
+        ]
+        passive = [PrincipleAgent(id=f"principle_agent{i}") for i in range(num_principle_agent)]
+        self.agents = {agent.id: agent for agent in [*learning, *passive]}
+        self.action: dict[str, Any] = {}
+        self.finalize()
+
+    def reset(self, **kwargs: Any) -> None:
+        self.action = {}
+
+    def step(self, action: dict[str, Any], **kwargs: Any) -> None:
+        self.action = {**action}
+
+    def render(self, **kwargs: Any) -> None: ...
+
+    def get_obs(self, agent_id: str, **kwargs: Any) -> str:
+        return f"obs of {agent_id}"
+
+    def get_reward(self, agent_id: str, **kwargs: Any) -> str:
+        return f"reward of {agent_id}"
+
+    def get_done(self, agent_id: str, **kwargs: Any) -> str:
+        """A text, which is truthy."""
+        return f"done of {agent_id}"
+
+    def get_all_done(self, **kwargs: Any) -> str:
+        return "all done"
+
+    def get_info(self, agent_id: str, **kwargs: Any) -> Any:
+        """The agent's last action, or None."""
+        return self.action.get(agent_id)
+
+
+class MultiAgentGridSim(GridWorldSimulation):
+    """Has only positions: agents neither act, see nor earn anything, and it is never over.
+
+    Args:
+        **kwargs: from a builder, and of `PositionState`.
+
+    Attributes:
+        position_state: places of the agents.
+
+    Example:
+        >>> import numpy as np
+        >>> from interplay.gridworld.agents import GridWorldAgent
+        >>> sim = MultiAgentGridSim.build_sim_from_array(
+        ...     np.array([["A", "."], [".", "A"]]), {"A": lambda n: GridWorldAgent(id=f"agent{n}", encoding=1)}
+        ... )
+        >>> sim.reset()
+        >>> sim.agents["agent1"].position.tolist()
+        [1, 1]
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.position_state = PositionState(**{**kwargs, "agents": self.agents, "grid": self.grid})
+        self.finalize()
+
+    def reset(self, **kwargs: Any) -> None:
+        """Places all agents."""
+        self.position_state.reset(**kwargs)
+
+    def step(self, action: dict[str, Any], **kwargs: Any) -> None:
+        """Nothing happens."""
+
+    def get_obs(self, agent_id: str, **kwargs: Any) -> dict[str, Any]:
+        return {}
+
+    def get_reward(self, agent_id: str, **kwargs: Any) -> float:
+        return 0.0
+
+    def get_done(self, agent_id: str, **kwargs: Any) -> bool:
+        return False
+
+    def get_all_done(self, **kwargs: Any) -> bool:
+        return False
+
+    def get_info(self, agent_id: str, **kwargs: Any) -> dict[str, Any]:
+        return {}

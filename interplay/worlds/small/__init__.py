@@ -1,1 +1,0 @@
-"""Trivial simulations to test managers, wrappers and connectors (specification 9.7)."""
