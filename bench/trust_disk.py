@@ -92,7 +92,7 @@ def add_results(folder: Path) -> None:
 def rate(folder: Path) -> None:
     settings = read_settings(folder / "cup", RoundRobinSettings)
     with TournamentFolder(folder / "cup", settings, resume=True) as cup:
-        cup.write("ratings.json", "x" * 9000)
+        cup.write_ratings({"text": "x" * 9000})
 
 
 def record_talk(folder: Path) -> None:

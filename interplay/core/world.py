@@ -118,7 +118,7 @@ class World(Remakable, ABC):
         action_names: names of choices for people: head -> names of its choices (of a Box: of its numbers), heads in the order of
             the action space; with several kinds, kind name -> such a mapping. None = no names.
         instruments: readers of this world for `interplay.evaluate`, which worlds do not import, by name:
-            ``ticks`` (see `lifetimes.tick.tick_reader`), ``moments`` (`lifetimes.survival_world.moments`) and ``talk`` (see `communication.reading.Reader`) -> ``module:attribute``.
+            ``ticks`` (see `lifetimes.tick.tick_reader`), ``moments`` (`lifetimes.survival_world.moments`) and ``talk`` (see `communication.recording.Reader`) -> ``module:attribute``.
     """
 
     id: str = ""
