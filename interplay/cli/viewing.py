@@ -65,7 +65,7 @@ def view(
     leave(WORKERS)
 
 
-@declared(opponent="RUN|POLICY", out="FILE.replay")
+@declared(world="WORLD", opponent="RUN|POLICY", out="FILE.replay")
 def play(
     world: str,
     *,

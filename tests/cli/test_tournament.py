@@ -99,7 +99,7 @@ def test_a_signal_keeps_everything_and_says_how_to_go_on(tmp_path, number):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("random", "nobody"), "unknown policy 'nobody'; there are collector, hunter, random, zone"),
+        (("random", "nobody"), "unknown policy 'nobody'"),
         (("random", "runs/none"), "runs/none: no such run folder"),
         (("random",), "players = ['random'] are 1, a match needs 2"),
         (("random", "random"), "random is named twice"),
