@@ -12,6 +12,7 @@
 #   make trust   what docs/trust.md promises, tried: wild snapshots, damaged files, planted commands, failing disks, lost workers
 #   make trust-long    a million rules of each state machine, a million ticks of determinism per family (hours)
 #   make mutants       plant slips one at a time and ask the tests  (ARGS="--room core" goes to it)
+#   make drawn-mutants   draw small changes of meaning at random and count those that a test notices  (ARGS="--seed 1 --count 40")
 #   make integrations  other libraries' clients, in environments of their own
 #   make docs    run every example in README.md and docs/
 #   make site    build the site from docs/, the worlds and the docstrings, into build/site; needs no network
@@ -35,7 +36,7 @@ DEMO_STEPS := 1000000
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-fast test-long check bench bench-viewer stories soak trust trust-long mutants integrations docs site page test-page wheel first-use clean
+.PHONY: help demo test test-fast test-long check bench bench-viewer stories soak trust trust-long mutants drawn-mutants integrations docs site page test-page wheel first-use clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -120,6 +121,9 @@ trust-long: $(VENV)/.installed-all
 
 mutants: $(VENV)/.installed-all
 	$(BIN)/python -m tests.mutants.run --out runs/mutants.jsonl $(ARGS)
+
+drawn-mutants: $(VENV)/.installed-all
+	$(BIN)/python -m tests.mutants.draw --out runs/drawn-mutants.jsonl $(ARGS)
 
 # Their own environment: these clients pin what others want newer. EPYMARL=folder of a checkout adds EPyMARL.
 .venv-integrations/.installed: tests/integrations/requirements.txt

@@ -17,10 +17,19 @@ PARTS = (
     "docs",
     "examples",
     "pyproject.toml",
+    "website",
+    ".ci",
+    ".github",
+    "Makefile",
+    "constraints.txt",
     "README.md",
     "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "CITATION.cff",
+    "LICENSE",
 )
-_LEFT_OUT = shutil.ignore_patterns("__pycache__", ".*", "*.mp4")
+_LEFT_OUT = shutil.ignore_patterns("__pycache__", "node_modules", ".*", "*.mp4")
 
 
 def copy_tree(target: Path, source: Path = ROOT) -> Path:
