@@ -164,7 +164,7 @@ class GlobalGenerators:
         self.python, self.numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
 
     def touched(self) -> list[str]:
-        """The modules whose global generator has moved."""
+        """The modules with a moved global generator."""
         now = zip(np.random.get_state(), self.numpy, strict=True)  # noqa: NPY002
         same = {
             "random": random.getstate() == self.python,

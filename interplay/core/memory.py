@@ -141,7 +141,7 @@ def _is_leaf(value: Any) -> bool:
 
 
 def _is_own(value: Any) -> bool:
-    """Whether it is an object whose attributes may be memory."""
+    """Whether attributes of an object may be memory."""
     home = type(value).__module__.partition(".")[0]
     return (
         hasattr(value, "__dict__")

@@ -112,7 +112,7 @@ class _Target(CPUTarget):
 
 
 class FixedDispatcher(CPUDispatcher):
-    """A compiled function whose machine code does not depend on the machine that compiles it."""
+    """A compiled function with machine code that does not depend on the machine that compiles it."""
 
     targetdescr = _Target(_KernelCodegen)
 

@@ -370,7 +370,7 @@ class AttackingAgent(ActingAgent, GridWorldAgent):
 
 
 class AmmoAgent(GridWorldAgent):
-    """An agent whose attacks use up ammo.
+    """An agent with attacks that use up ammo.
 
     Args:
         initial_ammo: rounds at the beginning of each episode; below 0 counts as none.
@@ -408,7 +408,7 @@ def _place(value: Any, name: str) -> tuple[int, int] | None:
 
 
 def _as_plain(attributes: dict[str, Any]) -> PrincipleAgent:
-    """Attributes as an agent, whose equality compares by value."""
+    """Attributes as an agent, compared by value."""
     agent = PrincipleAgent.__new__(PrincipleAgent)
     agent.__dict__.update(attributes)
     return agent

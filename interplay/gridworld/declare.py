@@ -126,7 +126,7 @@ def refuse_misspelt(owner: str, given: Iterable[str], readers: Iterable[type]) -
     Args:
         owner: name in the error.
         given: the keywords.
-        readers: classes whose constructors may read them.
+        readers: classes with constructors that may read them.
 
     Example:
         >>> class Sized:

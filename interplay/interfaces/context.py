@@ -32,7 +32,7 @@ class Context:
         episode: (B,) int64, from 0.
         info: the slot's options of `reset`, or None.
         memory: values that interfaces of the stack provide for each other, name -> anything.
-        fresh: (B,) bool, rows whose episode has no observation yet.
+        fresh: (B,) bool, rows of episodes without an observation yet.
         moving: (B,) bool, rows of the current hook; none in hooks that must not change memory.
         no_rows: (B,) bool, all False.
     """

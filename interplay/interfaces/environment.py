@@ -26,7 +26,7 @@ from interplay.interfaces.match import (
 
 
 class EnvItfWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """An environment whose slots have interfaces.
+    """An environment with interfaces of slots.
 
     It is a Gymnasium environment with tuple spaces, which are final from construction on. It may be wrapped again, by Gymnasium's wrappers and by this one.
 

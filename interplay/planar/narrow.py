@@ -18,7 +18,7 @@ FLICKER = 0.001  # m, minimal advantage of a later axis over an earlier one
 
 @kernel
 def gap_circles(dx, dy, reach):
-    """Two circles whose centres differ by (dx, dy), radii summing to `reach`: (separation, nx, ny)."""
+    """Two circles with centres that differ by (dx, dy), radii summing to `reach`: (separation, nx, ny)."""
     distance = np.sqrt(dx * dx + dy * dy)
     if distance == 0.0:
         return -reach, 1.0, 0.0
@@ -27,7 +27,7 @@ def gap_circles(dx, dy, reach):
 
 @kernel
 def gap_circle_box(dx, dy, radius, cosine, sine, hx, hy):
-    """A circle and a box whose centre lies at (dx, dy) from the circle's: (separation, nx, ny), normal to the box.
+    """A circle and a box with its centre at (dx, dy) from the circle's: (separation, nx, ny), normal to the box.
 
     With the circle's centre inside the box the normal points against the nearest face.
     """

@@ -16,7 +16,7 @@ from interplay.train.views import TeamView, View, WorldView
 
 
 class TeamGroup(NamedTuple):
-    """Teams whose members share a network and a mixer.
+    """Teams with members that share a network and a mixer.
 
     Attributes:
         kind: of agent.

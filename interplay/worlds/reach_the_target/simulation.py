@@ -86,7 +86,7 @@ class RunActor(_Aiming, MoveActor):
 
 
 class ArrivalReward(_Aiming, BoardReward):
-    """Pays runners whose move ended on the target's cell.
+    """Pays runners that ended their move on the target's cell.
 
     Args:
         amount: of the reward.
