@@ -289,7 +289,7 @@ def test_while_one_is_computed_no_other_is_begun(monkeypatch):
         go.wait(20)
         return Layer("slow", "slow", np.ones((2, 2)), "map", "diverging", "n", "N.", (0, 1))
 
-    monkeypatch.setattr(registry, "_own", {})
+    monkeypatch.setattr(registry._OVERLAYS, "added", {})
     register_overlay(Overlay("slow", "slow", lambda study: OverlayData("slow", "", ()), live=Live(slow)))
     ready = Ready()
     ready.ask("slow")
@@ -335,7 +335,7 @@ def test_an_overlay_of_somebodys_own_may_break_and_the_world_plays_on(monkeypatc
     def broken(study):
         raise ZeroDivisionError("somebody's own mistake")
 
-    monkeypatch.setattr(registry, "_own", {})
+    monkeypatch.setattr(registry._OVERLAYS, "added", {})
     register_overlay(Overlay("mine", "mine", lambda study: OverlayData("mine", "", ()), live=Live(broken)))
     check_it_is_refused_and_the_world_plays_on()
 
@@ -350,7 +350,7 @@ def test_counters_of_somebodys_own_may_break_and_the_world_plays_on(monkeypatch)
             if self.ticks > 2:
                 raise ZeroDivisionError("somebody's own mistake")
 
-    monkeypatch.setattr(registry, "_own", {})
+    monkeypatch.setattr(registry._OVERLAYS, "added", {})
     shown = Live(
         lambda study: Layer("mine", "mine", np.ones((2, 2)), "map", "diverging", "", "mine", (0.0, 1.0)),
         needs=("mine",),

@@ -328,7 +328,7 @@ def test_overlays_of_ones_own_are_offered_by_name(monkeypatch, tmp_path):
         "PAPER = Overlay('paper', 'on paper alone', None)\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(registry, "_own", {})
+    monkeypatch.setattr(registry._OVERLAYS, "added", {})
     Players(overlays=("meetings:CROWDS",)).register_overlays()
     assert registry.find_overlay("crowds").meaning == "where agents meet"
     with pytest.raises(UserError, match="not for worlds in play"):
