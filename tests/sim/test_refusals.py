@@ -89,7 +89,7 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     "a6 another id": (lambda: countdown({"a": PrincipleAgent(id="b")}), r"agents\['a'\] .*'b'"),
     "a8 text in a nest": (lambda: make_dict({"a": (TWO, "x")}), "'x'"),
     **{
-        f"next_agent {v}": (lambda v=v: called([v]), "next_agent")
+        f"next_agent {type(v).__name__}": (lambda v=v: called([v]), "next_agent")
         for v in (7, None, ("a", "z"), (name for name in "ab"))
     },
     "m8 a reset that names no agent": (lambda: called([[], "a"], {"a": 3}), "next_agent"),
