@@ -251,9 +251,9 @@ def test_a_run_of_a_card_goes_on_in_float32_on_the_processor(
     moved = changed(
         read_settings(file, TrainSettings), {"train": {"device": "gpu", "precision": "tf32"}}, "test"
     )
-    on_cpu = _changed(moved, None, None, "test", "cpu")
+    on_cpu = _changed(moved, "test", "cpu", None)
     assert (on_cpu.train.device, on_cpu.train.precision) == ("cpu", "float32")
-    assert _changed(moved, None, None, "test", "gpu:1").train.precision == "tf32"
+    assert _changed(moved, "test", "gpu:1", None).train.precision == "tf32"
     checkpoint = read_checkpoint(newest)
     checkpoint.record["compute"] |= {"device": "gpu (NVIDIA H100, tf32)"}
     _tell_other_device(checkpoint, on_cpu.train)
