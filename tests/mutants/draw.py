@@ -113,6 +113,10 @@ def main(words: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--out", type=Path, help="a JSON line per mutant is appended there")
     parser.add_argument(
+        "--again", type=Path, help="the survivors of this file, against --tests, in the working tree"
+    )
+    parser.add_argument("--tests", nargs="+", default=[], help="files or single tests")
+    parser.add_argument(
         "--unchanged", action="store_true", help="plant nothing: each failure is a false alarm"
     )
     options = parser.parse_args(words)

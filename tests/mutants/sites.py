@@ -143,7 +143,8 @@ class _Visitor(ast.NodeVisitor):
         names = {target.id for target in node.targets if isinstance(target, ast.Name)}
         if "__all__" in names:
             return
-        if not names and self._function is not None:
+        stored = all(isinstance(target, (ast.Attribute, ast.Subscript)) for target in node.targets)
+        if stored and self._function is not None:
             self._dropped(node)
         self._statement(node, [node.value, *node.targets])
 

@@ -34,6 +34,7 @@ from tests.mutants.slips import ROOT
         ("return f'{a + 1}'", []),
         ("raise ValueError(1 + 2)", []),
         ("a.b = c", ["pass", "return"]),
+        ("a, b = c", []),
         ("a[0] += c", ["pass", "return", "a[0] -= c", "a[1] += c"]),
         ("f()", ["pass", "return"]),
         ("x: list[int] = [True]", ["x: list[int] = [False]"]),
@@ -163,6 +164,28 @@ def test_survivors_are_found_again(tmp_path: Path) -> None:
     report.write_text("".join(json.dumps(row) + "\n" for row in rows))
     (found,) = draw.survivors(report, ["tests/a.py"], tmp_path)
     assert (found.site.start, found.changed, found.tests) == ((8, 7), "    if (a >= 0):", ("tests/a.py",))
+
+
+def test_the_survivors_of_a_report_are_planted_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = []
+
+    def ask(tree: Path, tests: tuple[str, ...], **_: object) -> Answer:
+        asked.append(((tree / "interplay/registry.py").read_text(), tests))
+        return Answer(FAILED, 1.0, "")
+
+    text = (ROOT / "interplay/registry.py").read_text()
+    site, old, new = next(draw._changes(text))
+    row = {"file": "interplay/registry.py", "kind": site.kind, "old": old.strip(), "new": new.strip()}
+    report = tmp_path / "drawn.jsonl"
+    report.write_text(json.dumps(row | {"noticed": False}) + "\n")
+    monkeypatch.setattr(draw, "ask", ask)
+    out = tmp_path / "again.jsonl"
+    draw.main(["--again", str(report), "--tests", "tests/a.py", "--jobs", "1", "--out", str(out)])
+    assert asked == [(site.edited(text), ("tests/a.py",))]
+    assert json.loads(out.read_text())["noticed"]
+    assert capsys.readouterr().out.splitlines()[1].split()[:4] == ["registry.py"[:-3], "1", "1", "100%"]
 
 
 def test_scores_have_intervals_and_survivors_their_line() -> None:
