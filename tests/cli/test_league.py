@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from interplay.cli import main as cli
 from interplay.core.errors import UserError
 from interplay.verbs.pairing import Admission, seat_pair
 from interplay.view.server.play import Cast, Play
@@ -22,12 +23,13 @@ TRAIN = (
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("runs") / "league"
+    """A trained league."""
+    folder = tmp_path_factory.mktemp("runs") / "league"
+    assert cli.run([*TRAIN, "--league", "exploiters", "--out", str(folder)]) == 0
+    return folder
 
 
-def test_a_league_is_trained_and_told(capsys: pytest.CaptureFixture[str], run: Path) -> None:
-    code, _, errors = typed(capsys, *TRAIN, "--league", "exploiters", "--out", run)
-    assert code == 0, errors
+def test_a_trained_league_is_described(capsys: pytest.CaptureFixture[str], run: Path) -> None:
     code, said, errors = typed(capsys, "league", run)
     assert code == 0, errors
     for player in ("main-0001", "main_exploiter-0001", "league_exploiter-0001"):
