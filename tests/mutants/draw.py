@@ -3,6 +3,7 @@
     .venv/bin/python -m tests.mutants.draw --seed 1 --count 40
     .venv/bin/python -m tests.mutants.draw --seed 1 --count 200 --package train --out runs/drawn.jsonl
     .venv/bin/python -m tests.mutants.draw --seed 1 --count 40 --unchanged   # the rate of false alarms
+    .venv/bin/python -m tests.mutants.draw --written slips.toml              # edits written by hand: file, old, new
     .venv/bin/python -m tests.mutants.draw --again runs/drawn.jsonl --tests tests/train/test_update.py   # the survivors, new tests
 
 A line that tests execute is drawn first, then one of the kinds of changes that it allows, then one change. The tests that execute it run
@@ -12,6 +13,7 @@ until the first failure, in a copy of the tree. `equivalents.toml` lists changes
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import random
 import sys
@@ -28,7 +30,7 @@ from scipy.stats import binomtest
 from tests.mutants.asking import BROKEN, PASSED, Answer, ask, throwaway_cache
 from tests.mutants.executed import Executed, measured
 from tests.mutants.run import _side_by_side
-from tests.mutants.sites import Site, find_sites
+from tests.mutants.sites import Site, find_sites, written_site
 from tests.mutants.slips import ROOT
 from tests.mutants.trees import copy_tree, planted
 
@@ -112,6 +114,7 @@ def main(words: Sequence[str] | None = None) -> int:
         "--seconds", type=float, default=90.0, help="measured seconds of tests for one mutant"
     )
     parser.add_argument("--out", type=Path, help="a JSON line per mutant is appended there")
+    parser.add_argument("--written", type=Path, help="edits from a TOML file of [[slip]] file, old, new")
     parser.add_argument(
         "--again", type=Path, help="the survivors of this file, against --tests, in the working tree"
     )
@@ -125,7 +128,10 @@ def main(words: Sequence[str] | None = None) -> int:
     else:
         executed = measured() if options.measured is None else Executed(options.measured)
         tree = executed.tree
-        mutants = draw(executed, options.seed, options.count, options.package, options.seconds)
+        if options.written is not None:
+            mutants = written(executed, options.written, options.seconds)
+        else:
+            mutants = draw(executed, options.seed, options.count, options.package, options.seconds)
     outcomes = plant_all(mutants, tree, options.jobs, options.out, options.unchanged)
     print(table(outcomes))
     return 0
@@ -149,19 +155,35 @@ def draw(executed: Executed, seed: int, count: int, package: str | None, seconds
     for path, sites in rng.sample(groups, len(groups)):
         kind = rng.choice(sorted({site.kind for site in sites}))
         site = rng.choice([site for site in sites if site.kind == kind])
-        file = path.relative_to(executed.tree).as_posix()
-        row, text = site.start[0] - 1, path.read_text()
-        line, changed = text.splitlines()[row], site.edited(text).splitlines()[row]
-        if (file, line.strip(), changed.strip()) in known:
-            continue
-        tests = executed.executing(file, site)
-        if tests:
-            found.append(
-                Mutant(file, site, line, changed, _quickest(tests, file, executed, seconds), len(tests))
-            )
+        mutant = _mutant(executed, path.relative_to(executed.tree).as_posix(), site, seconds)
+        if mutant.tests and (mutant.file, mutant.line.strip(), mutant.changed.strip()) not in known:
+            found.append(mutant)
         if len(found) == count:
             return found
     raise ValueError(f"--count {count}: tests execute {len(found)} lines")
+
+
+def written(executed: Executed, path: Path, seconds: float) -> list[Mutant]:
+    """Mutants of edits written by hand; the tests are those that execute the changed lines."""
+    rows = tomllib.loads(path.read_text())["slip"]
+    return [
+        _mutant(
+            executed,
+            row["file"],
+            written_site((executed.tree / row["file"]).read_text(), row["old"], row["new"]),
+            seconds,
+        )
+        for row in rows
+    ]
+
+
+def _mutant(executed: Executed, file: str, site: Site, seconds: float) -> Mutant:
+    row, text = site.start[0] - 1, (executed.tree / file).read_text()
+    line, changed = (
+        t.splitlines()[row] if row < len(t.splitlines()) else "" for t in (text, site.edited(text))
+    )
+    tests = executed.executing(file, site)
+    return Mutant(file, site, line, changed, _quickest(tests, file, executed, seconds), len(tests))
 
 
 def survivors(report: Path, tests: Sequence[str], root: Path = ROOT) -> list[Mutant]:
@@ -214,12 +236,11 @@ def plant_all(
     done: list[Outcome] = []
 
     def plant(mutant: Mutant, tree: Path) -> Outcome:
-        with throwaway_cache() as cache:
-            if unchanged:
+        with throwaway_cache() as cache, contextlib.nullcontext() if unchanged else planted(mutant, tree):
+            if mutant.tests:
                 answer = ask(tree, mutant.tests, limit=_LIMIT, cache=cache)
             else:
-                with planted(mutant, tree):
-                    answer = ask(tree, mutant.tests, limit=_LIMIT, cache=cache)
+                answer = Answer(PASSED, 0.0, "no test executes it")
         outcome = Outcome(mutant, answer)
         done.append(outcome)
         left = (time.monotonic() - begun) / len(done) * (len(mutants) - len(done)) / 60

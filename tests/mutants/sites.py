@@ -36,6 +36,8 @@ _COMPUTED = {
 _TWINS = {"min": "max", "minimum": "maximum", "argmin": "argmax", "any": "all", "floor": "ceil"}
 _TWINS |= {twin: name for name, twin in _TWINS.items()}
 
+_COMMUTATIVE = {"min", "max", "minimum", "maximum", "array_equal"}
+
 Position = tuple[int, int]  # line from 1, byte of the line from 0
 
 
@@ -75,6 +77,30 @@ def find_sites(text: str) -> list[Site]:
     visitor = _Visitor()
     visitor.visit(ast.parse(text))
     return sorted(visitor.sites, key=lambda site: (site.start, site.end, site.kind, site.new))
+
+
+def written_site(text: str, old: str, new: str) -> Site:
+    """An edit written by hand.
+
+    Raises:
+        ValueError: if `old` does not occur once, or nothing is executed on the lines that change.
+    """
+    if text.count(old) != 1:
+        raise ValueError(f"occurs {text.count(old)} times: {old!r}")
+    at = text.index(old)
+    while old and new and old[0] == new[0]:
+        old, new, at = old[1:], new[1:], at + 1
+    start, end = (_position(text, place) for place in (at, at + len(old)))
+    around = [site for site in find_sites(text) if site.start[0] <= end[0] and start[0] <= site.end[0]]
+    if not around:
+        raise ValueError(f"nothing to execute on line {start[0]}")
+    inner = min(around, key=lambda site: abs(site.start[0] - start[0]))
+    return Site("written", start, end, new, inner.first, inner.last, inner.function)
+
+
+def _position(text: str, place: int) -> Position:
+    line = text.rfind("\n", 0, place) + 1
+    return text.count("\n", 0, place) + 1, len(text[line:place].encode())
 
 
 class _Visitor(ast.NodeVisitor):
@@ -209,7 +235,7 @@ class _Visitor(ast.NodeVisitor):
             self._add("constant", node, ast.Constant(other))
 
     def visit_Call(self, node: ast.Call) -> None:
-        for k in range(len(node.args) - 1):
+        for k in range(len(node.args) - 1 if _name_of(node.func) not in _COMMUTATIVE else 0):
             if not any(isinstance(part, ast.Starred) for part in node.args[k : k + 2]):
                 args = [*node.args[:k], node.args[k + 1], node.args[k], *node.args[k + 2 :]]
                 self._add("swapped arguments", node, ast.Call(node.func, args, node.keywords))
