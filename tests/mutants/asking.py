@@ -49,6 +49,7 @@ def ask(
                *_profile(tree), *tests]  # fmt: skip
     begun = time.monotonic()
     env = {**os.environ, "PYTHONPATH": str(tree), "NUMBA_DISABLE_JIT": "1" if plain else "0"}
+    env["JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES"] = "none"  # else the folder is part of a program's key
     if cache is not None:
         env["INTERPLAY_CACHE"] = str(cache)
     process = subprocess.Popen(
@@ -78,10 +79,16 @@ def _profile(tree: Path) -> list[str]:
 
 @contextlib.contextmanager
 def throwaway_cache() -> Iterator[Path]:
-    """A cache that has every kernel of the user's own; what is compiled with a slip goes with it."""
+    """A cache that has every kernel of the user's own; what is compiled with a slip goes with it.
+
+    XLA's programs are shared: their keys are the programs.
+    """
     own = cache_root()
     with tempfile.TemporaryDirectory(prefix="interplay-mutants-cache-") as folder:
-        for known in own.glob("kernels/*/*.kernel"):
+        programs = own / "xla-of-mutants"
+        programs.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (Path(folder) / "xla").symlink_to(programs)
+        for known in [*own.glob("kernels/*/*.kernel"), *own.glob("xla-flags*")]:
             link = Path(folder) / known.relative_to(own)
             link.parent.mkdir(parents=True, exist_ok=True)
             link.symlink_to(known)

@@ -83,7 +83,7 @@ def written_site(text: str, old: str, new: str) -> Site:
     """An edit written by hand.
 
     Raises:
-        ValueError: if `old` does not occur once, or nothing is executed on the lines that change.
+        ValueError: if `old` does not occur once.
     """
     if text.count(old) != 1:
         raise ValueError(f"occurs {text.count(old)} times: {old!r}")
@@ -91,11 +91,23 @@ def written_site(text: str, old: str, new: str) -> Site:
     while old and new and old[0] == new[0]:
         old, new, at = old[1:], new[1:], at + 1
     start, end = (_position(text, place) for place in (at, at + len(old)))
-    around = [site for site in find_sites(text) if site.start[0] <= end[0] and start[0] <= site.end[0]]
-    if not around:
-        raise ValueError(f"nothing to execute on line {start[0]}")
-    inner = min(around, key=lambda site: abs(site.start[0] - start[0]))
-    return Site("written", start, end, new, inner.first, inner.last, inner.function)
+    around = [node for node in ast.walk(ast.parse(text)) if _overlaps(node, start[0], end[0])]
+    functions = [node for node in around if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    if not functions:
+        owner = next((node for node in around if isinstance(node, ast.ClassDef)), None)
+        return Site("written", start, end, new, owner and owner.lineno, owner and owner.end_lineno, None)
+    outer = functions[0]  # ast.walk goes outside in
+    begin = min(part.lineno for part in [outer, *outer.decorator_list])
+    inner = min((node for node in around if isinstance(node, ast.stmt)), key=_height)
+    return Site("written", start, end, new, inner.lineno, inner.end_lineno, begin)
+
+
+def _overlaps(node: ast.AST, first: int, last: int) -> bool:
+    return getattr(node, "lineno", last + 1) <= last and getattr(node, "end_lineno", 0) >= first
+
+
+def _height(node: ast.stmt) -> int:
+    return (node.end_lineno or node.lineno) - node.lineno
 
 
 def _position(text: str, place: int) -> Position:

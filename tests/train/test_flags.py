@@ -59,3 +59,15 @@ def test_training_pins_the_cpu_though_jax_was_imported_before(words: list[str]) 
     asked = [sys.executable, "-c", PINNED, *words]
     said = subprocess.run(asked, env=variables, capture_output=True, text=True, check=True)
     assert said.stdout.split() == ["cpu", "cpu", "cpu"]
+
+
+def test_the_oldest_programs_go_first(tmp_path: Path) -> None:
+    from interplay.train.parallel.xla import _trim
+
+    for age, (name, size) in enumerate({"new": 300, "middle": 400, "old": 200}.items()):
+        (tmp_path / name).write_bytes(bytes(size))
+        os.utime(tmp_path / name, (1e9 - age, 1e9 - age))
+    _trim(tmp_path, 700)
+    assert {file.name for file in tmp_path.iterdir()} == {"new", "middle"}
+    _trim(tmp_path, 299)
+    assert not list(tmp_path.iterdir())
