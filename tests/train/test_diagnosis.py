@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,14 @@ from gymnasium import spaces
 
 from interplay.core.settings import build, merge
 from interplay.train.diagnosis.judge import EVERY, Judge, LiveDiagnosis
-from interplay.train.diagnosis.measures import count_actions, count_choices, spread
+from interplay.train.diagnosis.measures import (
+    Counts,
+    Sample,
+    _count,
+    count_actions,
+    count_choices,
+    spread,
+)
 from interplay.train.diagnosis.rules import STRETCH, columns_of
 from interplay.train.distributions import Distribution
 from interplay.train.observations import ObservationRows
@@ -123,6 +131,15 @@ def test_workers_change_no_measurement(options: dict[str, Any], tmp_path: Path) 
 
 
 # -- measurements, by a second road --------------------------------------------------------------------
+
+
+def test_a_row_has_one_choice_where_every_head_has_one() -> None:
+    space = spaces.MultiDiscrete([3, 2])
+    network: Any = SimpleNamespace(distribution=Distribution(space, masked=True))
+    mask = np.array([[1, 0, 0, 1, 1], [1, 0, 0, 0, 1], [1, 1, 0, 1, 0], [0, 1, 0, 1, 0]], bool)
+    found = Counts(*_count(network, Sample({}, mask, np.zeros((4, 2)), np.zeros(4, int))))
+    assert (found.masked, found.single) == (4, 2)
+    assert (found.numbers, found.clipped) == (0, 0)
 
 
 def test_measurements_of_a_world_whose_numbers_are_known(tmp_path: Path) -> None:

@@ -352,6 +352,16 @@ def test_rules_choose_as_they_say(rule: dict[str, Any], expected: dict[str, floa
     assert told == pytest.approx(expected)
 
 
+def test_priorities_are_of_the_learner_s_own_win_rates() -> None:
+    """It has won 3 of 4 against its first copy, 1 of 4 against its second, and never met the third."""
+    league = frozen_league(3, learners=rules(by="pfsp", among=["main"], priority="linear", matches=4), keep=8)
+    one, two, three = (int(player) for player in league.frozen_of([0]))
+    for other, results in ((one, [1, 1, 1, -1]), (two, [-1, -1, -1, 1])):
+        league.payoff.add(np.zeros(4, int), np.full(4, other), np.array(results, float))
+    league.update_matchmaking()
+    assert league.chances[0, [one, two, three]] == pytest.approx(np.array([0.25, 0.75, 0.5]) / 1.5)
+
+
 def test_a_rule_without_candidates_is_self_play() -> None:
     league = league_of(settings_of())
     assert league.chances[0].tolist() == pytest.approx([0.8, *[0.0] * 7, 0.2])

@@ -15,7 +15,7 @@ from interplay.train.collector import IDLE_EVERY, Collector
 from interplay.train.learner import Learner
 from interplay.train.rollout import collect
 from interplay.train.run.episodes import EpisodeStatistics
-from interplay.train.run.side_sums import Balance
+from interplay.train.run.side_sums import Balance, LoggedSides
 from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import Shard, make_shard
@@ -256,6 +256,30 @@ def test_an_episode_without_a_case_does_not_count_for_that_metric() -> None:
     assert logged["share"] == logged["speed"] == pytest.approx(1 / LIMIT)
     assert math.isnan(logged["luck"])
     assert logged["by_agent"]["speed"] == [pytest.approx(1 / LIMIT), pytest.approx(math.nan, nan_ok=True)]
+
+
+class Even(Corridor):
+    """Nobody wins."""
+
+    @property
+    def metrics(self) -> dict[str, np.ndarray]:
+        return {"outcome": np.zeros((self.num_worlds, 2))}
+
+
+def test_an_episode_is_cut_where_a_limit_ends_one_life_of_several() -> None:
+    """Walker 1 died before; in world 1 both lives end at the same time without a limit."""
+    world = Even(2)
+    start = world.reset()
+    statistics = EpisodeStatistics(world, sides=LoggedSides(("a", "b"), 2, ("a",)))
+    end = start._replace(
+        over=np.array([True, True]),
+        truncated=np.array([[True, False], [False, False]]),
+        terminated=np.array([[False, False], [True, True]]),
+    )
+    members = np.stack([np.tile(side, (2, 1)) for side in ([True, False], [True, False], [False, True])])
+    count_episodes(statistics, end, members=members)
+    logged = statistics.read(told(statistics), Balance())
+    assert [logged[share] for share in ("won", "lost", "drawn", "cut")] == [0.0, 0.0, 0.5, 0.5]
 
 
 def test_an_action_that_the_world_refuses_is_blamed_on_the_observation_behind_it(

@@ -86,6 +86,13 @@ def test_logarithms_are_drawn_evenly():
     assert (logs.min() >= -5, logs.max() <= -1) == (True, True)
 
 
+def test_keys_are_drawn_independently():
+    both = {"a": Drawn(low=0.0, high=1.0), "b": Drawn(low=0.0, high=1.0)}
+    found = np.array([[point["a"], point["b"]] for point in points({}, both, 1000, 0, [])])
+    assert abs(np.corrcoef(found.T)[0, 1]) < 0.13  # sigma 0.032
+    assert np.abs(np.histogram2d(*found.T, 2, ((0, 1), (0, 1)))[0] - 250).max() < 55  # sigma 14
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import gymnasium
 import numpy as np
@@ -265,6 +266,41 @@ def test_off_policy_solves_the_corridor(seed):
     assert table is policy.q_table
     policy.epsilon = 0
     assert arrives(env, policy)
+
+
+@pytest.mark.parametrize(
+    ("table", "steps", "expected"),
+    [
+        # Backwards 2, then -9 + 2 / 2 of weight 1 / (5/6): action 0 of state 0 is greedy no more, and the rest counts for nothing.
+        (
+            [[1.0, 0.0, 0.0], [0.0, 5.0, 0.0]],
+            ([0, 1, 0, 1], [0, 1, 0, 1], [-8.0, 1.0, -9.0, 2.0]),
+            [[-8.0, 0.0, 0.0], [0.0, 2.0, 0.0]],
+        ),
+        # (0, 0) was not greedy when it was played, with chance 1/12, and is greedy after the last step.
+        # Returns backwards 8, 6, 19, 23.5; weights 1, 12, 12^2 and 12^2 / (5/6).
+        (
+            [[0.0, 1.0, 0.0], [99.0, 3.0, 0.0]],
+            ([1, 1, 0, 0], [0, 0, 0, 0], [14.0, 16.0, 2.0, 8.0]),
+            [[(8 + 12 * 6) / 13, 1.0, 0.0], [(19 + 23.5 / (5 / 6)) / (1 + 1 / (5 / 6)), 3.0, 0.0]],
+        ),
+    ],
+)
+def test_weights_are_the_chances_that_the_played_policy_had(table, steps, expected, monkeypatch):
+    """Epsilon 1/4 of three actions: 5/6 for the greedy one, 1/12 for each other; gamma 1/2."""
+    import interplay.train.tabular.off_policy as module
+
+    class Known(EpsilonSoftPolicy):
+        def __init__(self, *args, **more):
+            super().__init__(*args, q_table=np.array(table), **more)
+
+    env = SimpleNamespace(action_space=Discrete(3), observation_space=Discrete(2))
+    monkeypatch.setattr(module, "EpsilonSoftPolicy", Known)
+    monkeypatch.setattr(module, "load", lambda name: lambda sim: env)
+    monkeypatch.setattr(module, "generate_episode", lambda *_: steps)
+    monkeypatch.setattr(module, "FIRST_EPSILON", 0.25)
+    _, learned, _ = off_policy(None, 1, gamma=0.5)
+    np.testing.assert_allclose(learned, expected)
 
 
 def test_off_policy_gives_the_policy_that_explored():
