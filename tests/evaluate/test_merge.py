@@ -15,7 +15,7 @@ from interplay.core.errors import UserError
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.evaluate import Home, Watch, merge_homes
 from interplay.evaluate.tournaments.merge import Merge, MergeSettings, play_merge, shares
-from interplay.evaluate.tournaments.merge_results import bootstrap_groups, wrong_row
+from interplay.evaluate.tournaments.merge_results import _life_cell, bootstrap_groups, wrong_row
 
 NURSERY = "tests.evaluate.nursery:Nursery"
 SMALL = {"interior": 20}
@@ -210,6 +210,21 @@ def test_groups_are_drawn_whole():
     assert 0.35 < np.mean([kind == (0, 1) for kind in kinds]) < 0.65
     assert all(len(picked) == 6 for picked in drawn)
     assert bootstrap_groups(groups, 1, 3)[2].tolist() == drawn[2].tolist()
+
+
+def test_cut_lives_are_drawn_with_their_maps():
+    """Map 0 has lives that end at 1, map 1 those cut after 4: a draw of map 1 alone lives to the horizon, of map 0 alone 1 tick."""
+    rows = [
+        {
+            "homes": [{"ended": ended, "cut": cut, "causes": {}, "per_life": {}}],
+            "standing": [1.0],
+            "populations": [1],
+        }
+        for ended, cut in (([1, 1], []), ([], [4, 4]))
+    ]
+    cell = _life_cell("a", "a", 8, list(enumerate(rows)), (0,), 0, 4)
+    assert cell.life == pytest.approx(0.5 * 1 + 0.5 * 4)
+    assert cell.interval == (1.0, 4.0)
 
 
 HOME = {"ended": [1, 2], "cut": [], "causes": {"a": 2}, "per_life": {"food": 1.0}}

@@ -82,20 +82,20 @@ def test_episodes_that_begin_by_themselves_begin_without_memory():
     env = EnvItfWrapper(
         wrappers.Autoreset(Duel(length=3)), [FrameStack(k=3), PrevActObs(n=2, mode="replace")]
     )
-    env.reset(seed=0)
+    env.reset(seed=1)
     deed = (np.array([1, 1]), np.array([2, 1]))
     for _ in range(3):
         obs, _, over, _, info = env.step(deed)
     assert over
     assert obs[1].any()
-    outcome = info["outcome"]
+    assert np.sign(info["outcome"]).tolist() == [-1, 1]
     obs, rewards, *_ = env.step(deed)
     assert rewards == (0.0, 0.0)
     assert obs[0][0][:, 1].tolist() == [0, 0, 0]  # the first observation, three times
     assert not obs[1].any()
     for _ in range(3):
-        _, _, _, _, info = env.step(deed)
-    assert info["outcome"] == outcome  # of this episode alone
+        _, _, _, _, info = env.step(deed[::-1])
+    assert np.sign(info["outcome"]).tolist() == [1, -1]  # of this episode alone
     with pytest.raises(UserError, match="Autoreset"):
         RecordEpisodeStatistics(wrappers.Autoreset(Duel()))
 
