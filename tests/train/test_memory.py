@@ -307,6 +307,14 @@ def test_a_policy_in_play_remembers_within_lives_and_its_memory_is_saved(tmp_pat
     kept = policy.save()["memory/agent"]
     assert kept.any()
     assert np.array_equal(policy.act(timestep), other.act(same))
+    for flag, slot in (("terminated", (1, 0)), ("truncated", (2, 1))):
+        flags = {name: np.zeros((4, 2), bool) for name in ("terminated", "truncated")}
+        flags[flag][slot] = True
+        before = policy.save()["memory/agent"].copy()
+        assert before[slot].any()
+        before[slot] = 0.0
+        policy._forget_the_dead(timestep._replace(**flags))
+        assert np.array_equal(policy.save()["memory/agent"], before)
     over = np.array([True, False, False, True])
     policy.forget(over)
     assert not policy.save()["memory/agent"][over].any()

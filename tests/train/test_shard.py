@@ -96,6 +96,24 @@ def test_discounting_by_decision_reaches_the_targets() -> None:
     assert found >= 2
 
 
+def test_rewards_are_scaled_once_also_those_of_earlier_rollouts() -> None:
+    found = []
+    for scale in (1.0, 0.5):
+        own = {"rollout": 16, "horizon": 24, "reward_scale": scale}
+        settings = short_run("corridor", {"algorithm": "policy_gradient", "policy_gradient": own})
+        learner = learner_of(settings, Corridor())
+        shard = make_shard(0, make_corridor, learner, settings)
+        for update in range(3):
+            if update:
+                shard.finish()
+            shard.play(learner.inference_parameters(), update)
+            shard.estimate()
+        found.append(shard.collector.buffer.reward.copy())
+    assert shard.collector.buffer.earlier == 24
+    assert np.count_nonzero(found[0], axis=(1, 2)).all()
+    np.testing.assert_allclose(found[1], 0.5 * found[0])
+
+
 def normalised(settings: TrainSettings, make: Any, world: World) -> list[Shard]:
     """The shards of a run after their first rollout, whose advantages are normalised."""
     learner = learner_of(settings, world)

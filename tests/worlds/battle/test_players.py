@@ -122,6 +122,18 @@ def test_the_weakest_in_reach():
     assert chosen(world, "focus_weakest")[0] == ATTACK + 1
 
 
+def test_a_shield_counts_among_the_points_that_are_left():
+    """50 and 5 points, then 40 and 30, then 45 and 15: the first is the weakest in all, the second in health alone."""
+    world = scene("1 marine", "3 zealot", [(0, 0), (1, 0), (2, 0), (3, 0)])
+    for slot, (health, shield) in enumerate([(50.0, 5.0), (40.0, 30.0), (45.0, 15.0)], 1):
+        unit(world, slot)["health"], unit(world, slot)["shield"] = health, shield
+    world.refresh()
+    assert chosen(world, "focus_weakest")[0] == ATTACK
+    unit(world, 3)["health"] = 39.0
+    world.refresh()
+    assert chosen(world, "focus_weakest")[0] == ATTACK + 2
+
+
 def test_better_players_win():
     for better, worse in (
         ("attack_nearest", "random"),
