@@ -155,6 +155,19 @@ def test_a_trained_opponent_keeps_its_weights(four_updates: Path, tmp_path: Path
     assert np.array_equal(ours.act(timestep)[mine], theirs.act(timestep)[mine])
 
 
+def test_a_population_is_taken_for_its_most_frequent_player() -> None:
+    def drawn(**shares: float) -> list[dict[str, Any]]:
+        return [{"play": GRAZER if play == "grazer" else play, "share": shares[play]} for play in shares]
+
+    opponents = {
+        "pop0": drawn(self=0.1, random=0.9),
+        "pop1": drawn(random=0.4, grazer=0.6),
+        "pop2": drawn(random=0.6, past=0.4),
+    }
+    settings = settings_of(1, opponents=opponents)
+    assert settings.foreign == {"pop1": GRAZER}
+
+
 @pytest.mark.parametrize(
     ("own", "says"),
     [

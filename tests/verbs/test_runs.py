@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 
 import numpy as np
 import pytest
@@ -31,7 +32,7 @@ def run(tmp_path_factory):
     return interplay.train("dilemma/fixed", folder, steps=400, num_worlds=4, workers=1, **settings)
 
 
-def test_metrics_are_the_log_by_columns(run):
+def test_metrics_are_the_log_by_columns(run, tmp_path):
     lines = [
         json.loads(line)
         for line in (run.folder / "metrics.jsonl").read_text().splitlines()
@@ -48,7 +49,12 @@ def test_metrics_are_the_log_by_columns(run):
         name for name in metrics if "by_agent" not in name
     ]
     assert len(frame) == len(lines)
-    assert "agent_steps" in metrics._repr_html_()
+    (tmp_path / "settings.toml").write_text('[world]\nid = "dilemma/fixed"\n')
+    lines = [json.dumps({"agent_steps": 100 + i, "entropy": i / 8}) for i in range(13)]
+    (tmp_path / "metrics.jsonl").write_text("\n".join(lines) + "\n")
+    shown = interplay.Run(tmp_path).metrics._repr_html_()
+    cells = [float(text) for text in re.findall(r"<td[^>]*>([^<]*)</td>", shown)]
+    assert cells == [number for i in range(3, 13) for number in (100 + i, i / 8)]
 
 
 def test_metrics_of_agents_are_no_mean_of_them(tmp_path):
