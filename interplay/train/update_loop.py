@@ -118,10 +118,10 @@ def lead(
             if rated or worker.updates % settings.train.log_every == 0:
                 folder.log(worker.agent_steps, numbers | names)
                 names = {}
+                for line in diagnosis.add(worker.agent_steps, numbers):
+                    progress.say(f"update {worker.updates}: {line}")
             if line := worker.later_in_words():
                 progress.say_once(line)
-            for line in diagnosis.add(worker.agent_steps, numbers):
-                progress.say(f"update {worker.updates}: {line}")
             if not warned and (warning := stopped_at_once(settings, numbers)):
                 progress.say(f"update {worker.updates}: {warning}")
                 warned = True
@@ -157,7 +157,10 @@ def lead(
                 save(before + now - began, better, ends)
                 saved = time.monotonic()
         seconds = before + time.monotonic() - began
-        _end(worker, folder, seconds, not (stop or enough), stop, progress)
+        ending = _end(worker, folder, seconds, not (stop or enough), stop, progress)
+        late = [line for numbers in ending for line in diagnosis.add(worker.agent_steps, numbers)]
+        for line in [*late, *diagnosis.close()]:
+            progress.say(f"update {worker.updates}: {line}")
     if stop or enough:
         by = "" if stop else " by on_update"
         tell(
@@ -172,20 +175,22 @@ def _end(
     ends: bool,
     stop: Stop,
     progress: Progress,
-) -> None:
-    """Plays the running episodes of a complete run to their ends and logs them, as other workers do in `follow`."""
+) -> list[dict[str, Any]]:
+    """Plays the running episodes of a complete run to their ends, as other workers do in `follow`; returns the logged lines."""
     if not worker.agree(int(ends and not folder.has_ending)):
-        return
+        return []
     played = play_out(worker, lambda: bool(stop))
     if played is None:
-        return
+        return []
     where = {"updates": worker.updates, "time": seconds, "slot_steps": worker.updates * worker.slot_steps}
-    if played.lines:
-        folder.log_ending(worker.agent_steps, [{**line, **where} for line in played.lines])
+    lines = [{**line, **where} for line in played.lines]
+    if lines:
+        folder.log_ending(worker.agent_steps, lines)
     if played.left and played.steps:
         progress.say(
             f"{played.left:,} episodes had not ended {played.steps:,} steps after the end of the run; the log is without them"
         )
+    return lines
 
 
 def _names(world: World) -> dict[str, list[str]]:

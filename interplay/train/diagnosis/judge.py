@@ -105,7 +105,7 @@ class Judge:
         if not some:
             return None
         value = rule.worst(own.value for own in some.values())
-        names = tuple(name for name in some if name)
+        names = tuple(sorted(name for name in some if name))
         begins = min(own.begins for own in some.values() if own.begins is not None)
         ends, holds = max(own.ends for own in some.values()), any(own.holds for own in some.values())
         text = rule.sentence(self._settings, value, names)
@@ -156,11 +156,11 @@ class _Streak:
             self.ends, self.holds = step, True
 
 
-EVERY = 10  # updates that are judged together, at hardly more cost than one
+EVERY = 10  # lines that are judged together, at hardly more cost than one
 
 
 class LiveDiagnosis:
-    """The rules over a run in training.
+    """The rules over the lines of a run's log, in training.
 
     Args:
         run: its folder. Faults in the present lines of its log were reported before the run was resumed.
@@ -172,9 +172,12 @@ class LiveDiagnosis:
             self._judge.add(columns_of(earlier))
 
     def add(self, agent_steps: int, numbers: Mapping[str, Any]) -> list[str]:
-        """Takes the numbers of an update; returns new warnings."""
+        """Takes the numbers of a logged line; returns new warnings."""
         self._lines.append({"agent_steps": agent_steps, **numbers})
-        if len(self._lines) < EVERY:
-            return []
+        return self.close() if len(self._lines) >= EVERY else []
+
+    def close(self) -> list[str]:
+        """Judges the lines that are left; returns new warnings."""
         lines, self._lines = self._lines, []
-        return [f"{finding.rule}: {finding.text}" for finding in self._judge.add(columns_of(lines))]
+        found = self._judge.add(columns_of(lines)) if lines else []
+        return [f"{finding.rule}: {finding.text}" for finding in found]
