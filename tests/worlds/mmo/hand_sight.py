@@ -75,7 +75,9 @@ class Sight:
         s, lead = self.settings, (num_worlds, agents)
         rows = [s.rows] * STYLES if s.targeting == "learned" else []
         self.heads = [MOVES, STYLES + s.no_attack, *rows]
-        self.tiles = np.full((*lead, s.view, s.view), GRASS, np.uint8)
+        whole = np.full((num_worlds + 1, agents, s.view, s.view), GRASS, np.uint8)
+        whole[-1] = WATER  # in memory behind the crops: nobody may see it
+        self.tiles = whole[:-1]
         self.entities = np.zeros((*lead, s.rows, COLUMNS), np.int8 if s.compact else np.float32)
         self.entities[..., 0, :] = entity(s)
         self.count = np.ones(lead, np.int16)

@@ -295,11 +295,11 @@ def test_too_many_for_the_rows(scene):
 def test_compact_rows(scene):
     s = scene(compact=True)
     s.place(17, 17)
-    s.place(20, 11, population=1, life=1100, health=7, food=8, water=24, damage=3, freeze=1)
+    s.place(20, 11, population=1, life=509, health=7, food=8, water=24, damage=3, freeze=1)
     row = s.sees(0)["entities"][1]
     assert row.dtype == np.int8
-    # 20 / 33 * 254 - 127 = 26.9, 11 / 33 * 254 - 127 = -42.3
-    assert row.tolist() == [127, 7, 8, 24, 27, -42, 3, -6, 3, 0, 1]
+    # 509 / 8 = 63.6, 20 / 33 * 254 - 127 = 26.9, 11 / 33 * 254 - 127 = -42.3
+    assert row.tolist() == [63, 7, 8, 24, 27, -42, 3, -6, 3, 0, 1]
     assert s.sees(0)["entities"][0][[0, 9]].tolist() == [0, 1]
 
 
