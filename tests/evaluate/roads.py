@@ -7,14 +7,16 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from interplay.core.policy import Policy
+
 
 def table(text: str, title: str) -> list[list[str]]:
-    """The cells of the indented rows below a printed title, without the names of written files."""
+    """The cells of the indented or numbered rows below a printed title, without the names of written files."""
     lines = text.splitlines()
     (start,) = (n for n, line in enumerate(lines) if line.startswith(title))
     rows: list[list[str]] = []
     for line in lines[start + 1 :]:
-        if not line.startswith(" ") and rows:
+        if rows and not (line.startswith(" ") or line[:1].isdigit()):
             break
         if line.strip() and not line.startswith("  written: "):
             rows.append(re.split(r"  +", line.strip()))
@@ -59,3 +61,61 @@ def living(ended: Sequence[int], cut: Sequence[int], ticks: int) -> list[float]:
         share *= 1 - sum(age == t for age in ended) / max(reached, 1)
         curve.append(share)
     return curve
+
+
+def ratings(wins: np.ndarray, drawn: float) -> np.ndarray:
+    """Elo points of players that all met: strengths at the fixed point of Hunter (2004), with `drawn` matches more for each pair."""
+    wins = np.array(wins) + drawn / 2 * (1 - np.eye(len(wins)))
+    played, strength = wins + wins.T, np.ones(len(wins))
+    points = wins.sum(axis=1)
+    for _ in range(200_000):
+        before = strength
+        strength = points / (played / (strength[:, None] + strength)).sum(axis=1)
+        strength = strength / np.exp(np.log(strength).mean())
+        if np.abs(np.log(strength / before)).max() < 1e-12:
+            break
+    return 400 * np.log10(strength)
+
+
+def visited(payoffs: np.ndarray, alpha: float = 10.0, m: int = 50) -> np.ndarray:
+    """Alpha-rank: the share of time at each strategy of the chain of take-overs, by powers of its matrix."""
+    count = len(payoffs)
+    chain = np.zeros((count, count))
+    for s in range(count):
+        for r in set(range(count)) - {s}:
+            p = np.arange(1, m)
+            gain = ((p - 1) * payoffs[r, r] + (m - p) * payoffs[r, s]) - (
+                p * payoffs[s, r] + (m - p - 1) * payoffs[s, s]
+            )
+            rho = 1 / (1 + np.exp(-np.cumsum(alpha * gain / (m - 1))).sum())
+            chain[s, r] = rho / (count - 1)
+    chain += np.diag(1 - chain.sum(axis=1))
+    for _ in range(200):  # the power 2 ** 200
+        chain = chain @ chain
+        chain /= chain.sum(axis=1, keepdims=True)
+    return chain[0]
+
+
+class Steps(Policy):
+    """Goes one way on the line; the wind decides the rest."""
+
+    direction = 0
+
+    @property
+    def name(self) -> str:
+        return type(self).__name__
+
+    def act(self, timestep):
+        return np.broadcast_to([self.direction, 0], (*timestep.acting.shape, 2))
+
+
+class Left(Steps):
+    pass
+
+
+class Stay(Steps):
+    direction = 1
+
+
+class Right(Steps):
+    direction = 2
