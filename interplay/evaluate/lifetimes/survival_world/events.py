@@ -53,6 +53,7 @@ class EventRecorder:
         on_ray: (A, len(THINGS), 2) int64, [..., 0] steps in which the ray met this first, [..., 1] those with a strike.
         inside: (A, 2) int64, steps survived outside [0] and inside [1].
         standing: (steps, 2) int64 by step of the episode: living agents, and those of them inside.
+        present: (W, A) bool, agents that were alive, in episodes that went on, as the recording began.
 
     Example:
         >>> from interplay import make_world
@@ -80,9 +81,14 @@ class EventRecorder:
         self.on_ray = np.zeros((agents, len(THINGS), 2), np.int64)
         self.inside = np.zeros((agents, 2), np.int64)
         self.standing = np.zeros((0, 2), np.int64)
+        self.present = np.zeros(shape, bool)
+        self._begun = False
 
     def add(self, moment: Moment) -> None:
         """Adds one step."""
+        if not self._begun:
+            self.present = moment.acted | (moment.alive & (moment.steps == 0)[:, None])
+            self._begun = True
         self._begin_anew(moment)
         self._add_contacts(moment)
         for rows, kind in ((moment.used, USE), (moment.given, GIFT), (moment.dropped, DROP)):

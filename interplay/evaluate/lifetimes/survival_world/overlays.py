@@ -121,14 +121,15 @@ def deaths(study: Study) -> OverlayData:
     recorder = study.seen("events")
     found = e.named(recorder.events(), [e.DEATH])
     length, ended = _lives(study, found)
-    middle = median_life(kaplan_meier(length.ravel(), ended.ravel()))
+    seen = recorder.present
+    middle = median_life(kaplan_meier(length[seen], ended[seen]))
     return OverlayData(
         "deaths",
         f"{len(found):,} deaths in {_episodes(study)}, {_median_words(middle)}",
         (_living(recorder, length, ended), _by_cause(found, int(length.max()))),
-        {"events": found, "length": length, "ended": ended},
+        {"events": found, "length": length, "ended": ended, "seen": seen},
         ("cause", "agents", "share of deaths", "median step", "outside"),
-        _death_rows(found, length[~ended]),
+        _death_rows(found, length[seen & ~ended]),
     )
 
 
@@ -158,9 +159,12 @@ def _death_rows(found: Array, alive: Array) -> tuple[tuple[object, ...], ...]:
 
 def _living(recorder: Any, length: Array, ended: Array) -> Layer:
     """Survival curves of all agents together and one by one; `length` and `ended` from `_lives`."""
-    times = np.arange(int(length.max()) + 1)
-    lines = [length, *length.T[: _own_lines(recorder)]], [ended, *ended.T[: _own_lines(recorder)]]
-    curves = [kaplan_meier(one.ravel(), over.ravel()).at(times) for one, over in zip(*lines, strict=True)]
+    times, seen = np.arange(int(length.max()) + 1), recorder.present
+    own = [seen, *(seen & (np.arange(seen.shape[1]) == a) for a in range(_own_lines(recorder)))]
+    curves = [
+        kaplan_meier(length[one], ended[one]).at(times) if one.any() else np.full(len(times), np.nan)
+        for one in own
+    ]
     return Layer(
         "living",
         "Survival",
@@ -168,7 +172,7 @@ def _living(recorder: Any, length: Array, ended: Array) -> Layer:
         "curves",
         "plain",
         "share of lives",
-        "Product-limit estimate of the share of agents that live longer; those alive as their episode ends are cut there.",
+        "Product-limit estimate of the share of agents that live longer; those alive as their episode ends are cut there, those dead before the recording left out.",
         x=times,
         x_label="step",
         labels=("everybody", *_agents(recorder)),
@@ -231,7 +235,10 @@ def zone(study: Study) -> OverlayData:
 
 
 def _lives(study: Study, found: Array) -> tuple[Array, Array]:
-    """(W, A) steps lived, and whether the agent died; others are censored at the current step."""
+    """(W, A) steps lived, and whether the agent died; others are censored at the current step.
+
+    Only entries in `EventRecorder.present` are valid: the others died in the burn-in.
+    """
     agents = study.world.rules.agents
     length = np.repeat(np.asarray(study.world.state.room["steps"])[:, None], agents, axis=1)
     ended = np.zeros(length.shape, bool)
@@ -259,9 +266,10 @@ def _spread(
 
 
 def _episodes(study: Study) -> str:
-    over = int(np.asarray(study.world.state.room["over"]).sum())
-    count = study.world.num_worlds
-    cut = "" if over == count else f", {count - over} of them cut after {study.ticks:,} steps"
+    room, count = study.world.state.room, study.world.num_worlds
+    going = ~np.asarray(room["over"], bool)
+    steps = int(np.asarray(room["steps"])[going].max(initial=0))
+    cut = f", {going.sum()} of them cut after {steps:,} steps" if going.any() else ""
     return f"{count:,} episode{'s' * (count > 1)}{cut}"
 
 
