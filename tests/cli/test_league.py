@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+from safetensors.numpy import load_file
 
 from interplay.cli import main as cli
 from interplay.core.errors import UserError
@@ -14,6 +16,7 @@ from interplay.view.server.play import Cast, Play
 from interplay.view.server.rosters import Rosters
 from interplay.view.server.sources import Opened, Sources
 from tests.cli.command import refusal, typed
+from tests.evaluate.roads import ratings
 
 TRAIN = (
     "train", "matrix/rock-paper-scissors", "--num-worlds", "16", "--workers", "1", "train.shards=1", "train.quiet=true",
@@ -50,6 +53,35 @@ def test_a_trained_league_is_described(capsys: pytest.CaptureFixture[str], run: 
     for row, (outcomes, matches) in enumerate(zip(table["outcomes"], table["matches"], strict=True)):
         assert all(abs(outcome) <= count for outcome, count in zip(outcomes, matches, strict=True))
         assert matches[row] == 0
+
+
+def test_the_table_is_that_of_the_matches_in_the_checkpoint(
+    capsys: pytest.CaptureFixture[str], run: Path
+) -> None:
+    pool = load_file(sorted((run / "checkpoints").iterdir())[-1] / "pool.safetensors")
+    met = pool["matches"] + pool["matches"].T
+    there = np.ix_(*[np.flatnonzero(met.any(axis=1))] * 2)
+    met, total, matches = met[there], pool["total"][there], pool["matches"][there]
+    table = json.loads(typed(capsys, "league", run, "--json")[1])
+    assert (table["outcomes"], table["matches"]) == (total.tolist(), matches.tolist())
+    assert table["seat_advantage"] == pytest.approx(total.sum() / matches.sum())
+    names = [player["name"] for player in table["players"]]
+    points = (total + matches) / 2 + ((matches - total) / 2).T
+    elo = ratings(points, 1.0)
+    elo -= elo[names.index(table["anchor"])]
+    assert [player["elo"] for player in table["players"]] == pytest.approx(elo, abs=1e-2)
+    mixture = np.array([player["nash"] for player in table["players"]])
+    gains = (points - points.T) / np.maximum(met, 1e-9) @ mixture
+    assert gains.max() < 1e-6, "a player beats the mixture"
+    text = typed(capsys, "league", run)[1]
+    rows = [line.replace("│", " ").split() for line in text.splitlines() if line.count("│") > 4]
+    assert [row[0] for row in rows] == [str(number + 1) for number in range(len(names))]
+    for row in rows:
+        i = names.index(row[1])
+        won = 100 * points[i].sum() / met[i].sum()
+        assert row[2:] == [f"{elo[i]:+z.0f}", f"{met[i].sum():,.0f}", f"{won:.0f}", "%", f"{mixture[i]:.2f}"]
+    assert [float(row[2]) for row in rows] == sorted((float(row[2]) for row in rows), reverse=True)
+    assert f"first seat: {total.sum() / matches.sum():+.3f} on average" in text
 
 
 def test_two_players_of_a_league_meet_live(run: Path) -> None:

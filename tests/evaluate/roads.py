@@ -64,8 +64,8 @@ def living(ended: Sequence[int], cut: Sequence[int], ticks: int) -> list[float]:
 
 
 def ratings(wins: np.ndarray, drawn: float) -> np.ndarray:
-    """Elo points of players that all met: strengths at the fixed point of Hunter (2004), with `drawn` matches more for each pair."""
-    wins = np.array(wins) + drawn / 2 * (1 - np.eye(len(wins)))
+    """Elo points, mean 0: strengths at the fixed point of Hunter (2004), with `drawn` matches more for each pair that met."""
+    wins = np.array(wins) + drawn / 2 * (wins + np.transpose(wins) > 0)
     played, strength = wins + wins.T, np.ones(len(wins))
     points = wins.sum(axis=1)
     for _ in range(200_000):

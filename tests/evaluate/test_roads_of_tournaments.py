@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 from interplay.core import seeding
+from interplay.evaluate.tournaments.ratings.alpha_rank import alpha_rank
 from tests.cli.command import typed
 from tests.evaluate.roads import ratings, table, visited, wilson
 
@@ -142,6 +143,12 @@ def test_ratings_are_those_of_the_lines(told):
         assert cells[0] == f"{elo[i]:+.0f}"
         assert cells[1] == "{:+.0f} .. {:+.0f}".format(*row["elo_interval"])
         assert cells[2:4] == [f"{rank[i]:.3f}", f"{np.mean(scores):.4g}"]
+
+
+@pytest.mark.parametrize(("alpha", "m"), [(0.5, 20), (4.0, 7)])
+def test_the_visits_of_any_payoffs_are_those_of_the_chain(alpha, m):
+    payoffs = np.random.default_rng(m).random((4, 4))
+    assert alpha_rank(payoffs, alpha, m) == pytest.approx(visited(payoffs, alpha, m), abs=1e-9)
 
 
 def test_seats_are_those_in_which_the_matches_were_played(capsys, tmp_path):
