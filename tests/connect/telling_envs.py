@@ -214,3 +214,15 @@ class Sized(Simulation):
 
 def sized(size: int = 3, wide: bool = False) -> AllStepManager:
     return AllStepManager(Sized(size, wide))
+
+
+class Growing(Sized):
+    """``late`` comes with some of the steps."""
+
+    def get_info(self, agent_id, **kwargs):
+        late = {"late": self.t} if self.way > 1.0 else {}
+        return {**super().get_info(agent_id), "way": self.way, **late}
+
+
+def growing(size: int = 3) -> AllStepManager:
+    return AllStepManager(Growing(size))

@@ -1,4 +1,4 @@
-"""Algorithms: a further built-in one needs two files; a user-defined one learns and resumes exactly, and its faults are named."""
+"""Algorithms: a further built-in one needs two files; a user-defined one learns, and its faults are named."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from interplay.core.errors import UserError
 from interplay.train.advantage import Returns
 from interplay.train.algorithms import Algorithm, Segments, make_algorithm
 from interplay.train.settings import TrainSettings
-from interplay.train.trainer import resume, train
-from tests.train.runs import arrays_of, log_of, short_run
+from interplay.train.trainer import train
+from tests.train.runs import log_of, short_run
 from tests.train.toy_worlds import make_corridor
 
 pytestmark = pytest.mark.slow
@@ -46,25 +46,6 @@ def test_the_example_learns(tmp_path: Path) -> None:
     rates = [line["rates"]["learning_rate"] for line in log]
     assert rates[0] == pytest.approx(1e-2)
     assert rates[-1] == pytest.approx(1e-2 / 24)
-
-
-def test_it_resumes_exactly_with_another_number_of_workers(tmp_path: Path) -> None:
-    whole = train(settings_of(), tmp_path / "whole", make_corridor)
-    half = train(settings_of(steps=10**9), tmp_path / "half", make_corridor)
-    assert arrays_of(whole) == arrays_of(half)
-    file = half / "settings.toml"
-    file.write_text(file.read_text().replace("max_updates = 4", "max_updates = 6"))
-    twin = tmp_path / "twin"
-    train(
-        settings_of(train={"shards": 2, "workers": 2, "max_updates": 4, "checkpoint_seconds": 1000.0}),
-        twin,
-        make_corridor,
-    )
-    again = twin / "settings.toml"
-    again.write_text(again.read_text().replace("max_updates = 4", "max_updates = 6"))
-    assert arrays_of(resume(half, workers=2, make_world=make_corridor)) == arrays_of(
-        resume(twin, workers=1, make_world=make_corridor)
-    )
 
 
 class Lazy(Algorithm):

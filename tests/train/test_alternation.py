@@ -1,4 +1,4 @@
-"""Turns: whose it is follows the running mean by hand, and a stop or another number of workers changes no bit."""
+"""Turns: whose it is follows the running mean by hand, and populations that rest keep their weights."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.settings import build, changed
-from interplay.train.run.checkpoint import latest_checkpoint, list_checkpoints, read_checkpoint
+from interplay.train.run.checkpoint import list_checkpoints, read_checkpoint
 from interplay.train.selfplay.alternation import Alternation
 from interplay.train.settings import AlternateGroup, TrainSettings
 from interplay.train.trainer import train
-from tests.train.runs import arrays_of, go_on, log_of, short_run
+from tests.train.runs import log_of, short_run
 
 pytestmark = pytest.mark.slow
 
@@ -89,7 +89,7 @@ def settings_of(updates: int, workers: int = 1) -> TrainSettings:
     )
 
 
-def test_those_who_rest_keep_their_weights_and_resume_is_exact(tmp_path: Path) -> None:
+def test_those_who_rest_keep_their_weights(tmp_path: Path) -> None:
     whole = train(settings_of(12), tmp_path / "whole")
     log = log_of(whole)
     turns = [(line["learning[left]"], line["learning[right]"]) for line in log]
@@ -102,12 +102,6 @@ def test_those_who_rest_keep_their_weights_and_resume_is_exact(tmp_path: Path) -
                 np.array_equal(before[stem][key], after[stem][key]) for stem in stems for key in before[stem]
             )
             assert same == (not learnt)
-    stop = next(i for i in range(2, 12) if turns[i] != turns[i - 1]) - 1
-    run = train(settings_of(stop), tmp_path / "run")
-    assert arrays_of(go_on(run, 12, workers=2)) == arrays_of(whole)
-    assert read_checkpoint(latest_checkpoint(run) or "").record["alternate"]["spans"]
-    again = [(line["learning[left]"], line["learning[right]"]) for line in log_of(run)]
-    assert again == turns
 
 
 @pytest.mark.parametrize(

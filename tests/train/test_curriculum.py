@@ -1,4 +1,4 @@
-"""Stages of a run: when they end, what the worlds are then, and that neither stops nor workers change a bit."""
+"""Stages of a run: when they end, and what the worlds are then."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from interplay.core.trust import Untrusted, read_settings
 from interplay.sim.managers import AllStepManager
 from interplay.train.curriculum import Curriculum
 from interplay.train.settings import CurriculumGroup, TrainSettings
-from interplay.train.trainer import resume
 from tests.connect.telling_envs import Sized
 from tests.train.runs import arrays_of, log_of
-from tests.train.test_own_numbers import SMALL, without_times
+from tests.train.test_own_numbers import SMALL
 
 SIZED = "tests.connect.telling_envs:sized"
 STEPS = 8 * 4 * 2  # agent-steps of an update: rollout, worlds, agents
@@ -62,21 +61,9 @@ def test_stages_end_by_agent_steps(tmp_path: Path) -> None:
     assert "stage 3" in table.line
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_neither_a_stop_nor_workers_change_a_bit(tmp_path: Path, workers: int) -> None:
-    """Stops within a stage and at its border."""
-    whole = trained(tmp_path / "whole", BY_STEPS)
-    for updates in (2, 3):
-        parts = trained(tmp_path / f"parts{updates}", BY_STEPS, steps=updates * STEPS, workers=workers)
-        assert log_of(parts.folder)[-1]["updates"] == updates
-        assert parts.evaluate(episodes=2)["steps"].tolist() == [2, 2] if updates == 2 else [5, 5]
-        resume(parts.folder, steps=10**6)
-        assert arrays_of(parts.folder) == arrays_of(whole.folder)
-        mine, other = (
-            [line for line in without_times(run.folder) if "stage" in line] for run in (parts, whole)
-        )
-        assert [line["kl"] for line in mine] == [line["kl"] for line in other]
-        assert [line["options"] for line in mine] == [line["options"] for line in other]
+def test_a_run_that_ends_with_a_stage_is_evaluated_in_it(tmp_path: Path) -> None:
+    run = trained(tmp_path / "run", BY_STEPS, steps=2 * STEPS)
+    assert run.evaluate(episodes=2)["steps"].tolist() == [2, 2]
 
 
 def test_shares_of_the_run_are_of_its_own_end(tmp_path: Path) -> None:
@@ -154,21 +141,6 @@ def test_a_function_that_was_handed_over_takes_options(tmp_path: Path) -> None:
     run = trained(tmp_path / "run", BY_STEPS, lambda size=9: AllStepManager(Sized(size)))
     assert [size for _, size, _ in sizes(run)] == [2, 2, 5, 5, 3, 3]
     assert run.evaluate(episodes=2)["steps"].tolist() == [3, 3]
-
-
-def test_value_factorisation_replays_what_earlier_stages_played(tmp_path: Path) -> None:
-    over = {
-        "algorithm": "vdn",
-        "population": {"by": "name", "groups": {"team": ["*"]}},
-        "vdn": {"rollout": 8, "minibatch": 32},
-    }
-    over["ppo"] = {}
-    whole = trained(tmp_path / "whole", BY_STEPS, **over)
-    replay = [line["replay"] for line in log_of(whole.folder) if "replay" in line]
-    assert replay == sorted(replay)
-    parts = trained(tmp_path / "parts", BY_STEPS, steps=3 * STEPS, **over)
-    resume(parts.folder, steps=10**6)
-    assert arrays_of(parts.folder) == arrays_of(whole.folder)
 
 
 @pytest.mark.parametrize(

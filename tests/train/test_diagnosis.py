@@ -118,18 +118,6 @@ def test_a_run_with_a_fault_is_diagnosed(fault: str, tmp_path: Path) -> None:
     assert found <= {rule} | others
 
 
-@pytest.mark.parametrize("options", [{}, {"box": 1.0}, {"forced": True}])
-def test_workers_change_no_measurement(options: dict[str, Any], tmp_path: Path) -> None:
-    lines = []
-    for workers in (1, 2):
-        settings = settings_of(train={"max_updates": 3, "workers": workers})
-        lines.append(log_of(train(settings, tmp_path / str(workers), factory(**options))))
-    for one, two in zip(*lines, strict=True):
-        for name in set(one) - {"time", "time_share", "agent_steps_per_s"}:
-            assert one[name] == two[name]
-    assert {"input_abs_max", "input_range", "reward_abs_max", "target_rms", "episodes_ended"} <= set(one)
-
-
 # -- measurements, by a second road --------------------------------------------------------------------
 
 
@@ -316,25 +304,6 @@ def test_a_warning_comes_once_also_after_a_resume(tmp_path: Path, capsys: pytest
     resume(run, make_world=factory(), accept_settings=True)
     assert len(log_of(run)) == 60
     assert capsys.readouterr().err.count("the policy stands still") == 0
-
-
-def test_a_resumed_run_measures_the_same(tmp_path: Path) -> None:
-    whole = log_of(train(settings_of(train={"max_updates": 4}), tmp_path / "whole", factory()))
-    run = train(settings_of(train={"max_updates": 2}), tmp_path / "parts", factory())
-    text = (run / "settings.toml").read_text()
-    (run / "settings.toml").write_text(text.replace("max_updates = 2", "max_updates = 4"))
-    resume(run, make_world=factory(), accept_settings=True)
-    for one, two in zip(whole, log_of(run), strict=True):
-        for name in (
-            "input_abs_max",
-            "reward_abs_max",
-            "reward_ratio",
-            "target_rms",
-            "entropy_max",
-            "episodes_ended",
-            "kl",
-        ):
-            assert one[name] == two[name]
 
 
 def test_replayed_teams_are_measured(tmp_path: Path) -> None:

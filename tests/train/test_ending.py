@@ -1,4 +1,4 @@
-"""The end of a run: every episode that began in it is in its log once, and a run that goes on knows nothing of its first end."""
+"""The end of a run: every episode that began in it is in its log once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from interplay.core.settings import build
 from interplay.core.world import TimeStep
 from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
 from interplay.train.run.metrics_log import drop_ending
@@ -64,23 +63,6 @@ def test_every_episode_that_began_is_in_the_log_once(straight: Path) -> None:
     assert all(0 < line["episode_length"] <= LIMIT for line in endings)
 
 
-def test_a_run_that_goes_on_has_the_bits_of_one_that_never_ended(straight: Path, tmp_path: Path) -> None:
-    run = train(settings_of(5), tmp_path / "run", make_corridor)
-    assert log_of(run)[-1]["ending"]
-    file = run / "settings.toml"
-    file.write_text(file.read_text().replace("max_updates = 5", "max_updates = 9"))
-    resume(run, make_world=make_corridor)
-    assert log_of(run) == log_of(straight)
-    one, other = (read_checkpoint(latest_checkpoint(each)).arrays for each in (run, straight))
-    for stem, arrays in one.items():
-        for name, array in arrays.items():
-            np.testing.assert_array_equal(array, other[stem][name], err_msg=f"{stem}/{name}")
-
-
-def test_workers_change_no_line_of_the_end(straight: Path, tmp_path: Path) -> None:
-    assert log_of(train(settings_of(9, workers=2), tmp_path / "run", make_corridor)) == log_of(straight)
-
-
 def test_an_end_that_was_lost_is_played_again_and_one_that_is_there_is_not(
     straight: Path, tmp_path: Path
 ) -> None:
@@ -117,22 +99,3 @@ def test_episodes_that_never_end_do_not_keep_a_run(
     run = train(settings_of(4), tmp_path / "run", make_endless)
     assert len(log_of(run)) == 4
     assert "episodes had not ended 12 steps after the end" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("algorithm", ["vdn", "policy_gradient"])
-def test_other_algorithms_end_and_go_on_exactly(tmp_path: Path, algorithm: str) -> None:
-    own = {"rollout": ROLLOUT} | ({"minibatch": 24, "replay": 960} if algorithm == "vdn" else {})
-    team = {"by": "name", "groups": {"team": ["*"]}}
-    more = {"algorithm": algorithm, algorithm: own, "population": team}
-    values = settings_of(6).model_dump(exclude={"ppo"}) | more
-    longer, shorter = (
-        build(TrainSettings, {**values, "train": {**values["train"], "max_updates": updates}}, "test")
-        for updates in (6, 3)
-    )
-    straight = train(longer, tmp_path / "straight", make_corridor)
-    run = train(shorter, tmp_path / "run", make_corridor)
-    file = run / "settings.toml"
-    file.write_text(file.read_text().replace("max_updates = 3", "max_updates = 6"))
-    resume(run, make_world=make_corridor)
-    assert log_of(run) == log_of(straight)
-    assert log_of(run)[-1]["ending"]

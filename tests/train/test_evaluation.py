@@ -18,7 +18,7 @@ from interplay.train.selfplay.evaluation import Evaluation, rate_against, rates_
 from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import train
-from tests.train.runs import arrays_of, go_on, log_of, short_run
+from tests.train.runs import arrays_of, log_of, short_run
 from tests.train.toy_worlds import Corridor
 
 pytestmark = pytest.mark.slow
@@ -76,13 +76,6 @@ def test_ratings_rise_with_what_is_learnt(rated: Path) -> None:
 def test_training_does_not_notice(rated: Path, tmp_path: Path) -> None:
     plain = train(settings_of(12, train={}), tmp_path / "plain")
     assert arrays_of(plain) == arrays_of(rated)
-
-
-def test_a_resumed_run_measures_the_same(rated: Path, tmp_path: Path) -> None:
-    run = train(settings_of(5), tmp_path / "run")
-    assert 0 < len(told_of(run)) < len(told_of(rated))
-    assert arrays_of(go_on(run, 12, workers=2)) == arrays_of(rated)
-    assert told_of(run) == told_of(rated)
 
 
 def test_score_rates_by_hand() -> None:

@@ -24,7 +24,6 @@ from interplay.train.observations import ObservationRows
 from interplay.train.play.trained_policy import TrainedPolicy
 from interplay.train.policy_network import PolicyNetwork
 from interplay.train.populations import Populations
-from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
 from interplay.train.samples import PendingSamples, SampleLayout
 from interplay.train.selfplay.guessing import check_guesses, share_changes
 from interplay.train.selfplay.matchups import with_opponents
@@ -214,16 +213,6 @@ def test_rows_that_wait_keep_their_truth():
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     own = {"belief": {"about": "werewolf", "listening": 0.5, "speaking": 1.0}}
     return train(settings_of(**own), tmp_path_factory.mktemp("guess") / "run")
-
-
-def test_a_run_with_guesses_is_the_same_by_two_workers(run: Path, tmp_path: Path):
-    own = {"belief": {"about": "werewolf", "listening": 0.5, "speaking": 1.0}}
-    shared = {"shards": 2, "workers": 2, "max_updates": 2, "checkpoint_seconds": 1000.0, "quiet": True}
-    other = train(settings_of(**own, train=shared), tmp_path / "run")
-    mine, theirs = (read_checkpoint(latest_checkpoint(each) or "").arrays for each in (run, other))
-    for population in NAMES:
-        for name, tensor in mine[f"policy-{population}"].items():
-            np.testing.assert_array_equal(theirs[f"policy-{population}"][name], tensor)
 
 
 def test_the_log_tells_the_loss_of_guesses(run: Path):

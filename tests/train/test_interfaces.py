@@ -1,4 +1,4 @@
-"""Runs through interfaces: the others play the world itself, a frozen policy brings its interfaces along, a stop changes no bit."""
+"""Runs through interfaces: the others play the world itself, a frozen policy brings its interfaces along."""
 
 from __future__ import annotations
 
@@ -50,15 +50,6 @@ def test_populations_with_different_interfaces_train_in_one_batch(tmp_path: Path
     run = train(settings_of(2), tmp_path / "run")
     tensors = {name: arrays for name, arrays in last(run).items() if name.startswith("policy-")}
     assert set(tensors) == {"policy-one", "policy-two"}
-
-
-def test_a_run_through_interfaces_resumes_exactly(tmp_path: Path) -> None:
-    """What interfaces remember is in the middle of an episode at the stop."""
-    whole = train(settings_of(4), tmp_path / "whole")
-    kept = last(whole)["shard-0000"]
-    assert any(name.startswith("world/interfaces/one/") for name in kept)
-    run = train(settings_of(2), tmp_path / "run")
-    assert arrays_of(go_on(run, 4, workers=2)) == arrays_of(whole)
 
 
 def test_a_policy_brings_its_interfaces_along(tmp_path: Path) -> None:

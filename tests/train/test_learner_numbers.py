@@ -18,11 +18,10 @@ from interplay.train.settings import TrainSettings
 from interplay.train.settings.unread import check_read
 from interplay.train.shard import Shard
 from interplay.train.trainer import train
-from tests.train.runs import go_on, log_of, short_run, worker_of
+from tests.train.runs import log_of, short_run, worker_of
 
 pytestmark = pytest.mark.slow
 
-CLOCKS = ("time", "time_share", "agent_steps_per_s")
 SELF, RANDOM = {"play": "self", "share": 0.4}, {"play": "random", "share": 0.6}
 PPO = {"rollout": 16, "minibatch": 128, "epochs": 1, "learning_rate": 1e-2}
 
@@ -315,22 +314,6 @@ def test_a_law_is_of_every_episode_and_of_a_stopped_run_too(tmp_path: Path) -> N
     some = [line for line in lines if line["episodes"]]
     assert some
     assert all("episode_return" in line and "episode_return[agent_0]" not in line for line in some)
-
-
-# -- a stop, and more workers ----------------------------------------------------------------------------------
-
-
-def test_a_stop_and_more_workers_change_no_line(tmp_path: Path) -> None:
-    own = {"sides": {"by": "seat"}, "opponents": {"any": [RANDOM, SELF]}}
-    whole = train(pong(8, **own), tmp_path / "whole")
-    run = train(pong(3, **own), tmp_path / "run")
-    go_on(run, 8, workers=2)
-    first, second = (
-        [{name: value for name, value in line.items() if name not in CLOCKS} for line in log_of(each)]
-        for each in (whole, run)
-    )
-    assert first == second
-    assert any("won" in line for line in first[3:])
 
 
 def test_the_best_checkpoint_goes_by_one_side(tmp_path: Path) -> None:

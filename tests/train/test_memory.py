@@ -1,4 +1,4 @@
-"""Memory: what is played is what is learnt from, lives begin with nothing, and a stop changes no bit."""
+"""Memory: what is played is what is learnt from, and lives begin with nothing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import pytest
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
-from interplay.core.settings import build
 from interplay.train import networks
 from interplay.train.learner import Learner
 from interplay.train.minibatches import join_batches, make_epoch
@@ -21,13 +20,13 @@ from interplay.train.networks.memory import Gru, Lstm
 from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.play.single import SingleActor
 from interplay.train.populations import find_populations
-from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
+from interplay.train.run.checkpoint import latest_checkpoint
 from interplay.train.samples import cut_sequences
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import Shard, make_shard
-from interplay.train.trainer import load_policy, resume, train
+from interplay.train.trainer import load_policy, train
 from interplay.train.update import Worker
-from tests.train.runs import arrays_of, short_run
+from tests.train.runs import short_run
 from tests.train.toy_worlds import Corridor, make_corridor
 
 pytestmark = pytest.mark.slow
@@ -272,24 +271,6 @@ def test_what_is_learnt_from_is_what_was_played() -> None:
 
 
 # -- runs ---------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("algorithm", ["ppo", "policy_gradient"])
-def test_two_and_two_updates_are_four_with_another_number_of_workers(tmp_path: Path, algorithm: str) -> None:
-    def settings_with(updates: int) -> TrainSettings:
-        settings = settings_of(train={"max_updates": updates})
-        if algorithm == "ppo":
-            return settings
-        own = {"algorithm": algorithm, "policy_gradient": {"rollout": 16, "horizon": 24, "sequence": 4}}
-        return build(TrainSettings, settings.model_dump(exclude={"ppo"}) | own, "test")
-
-    whole = train(settings_with(4), tmp_path / "whole", make_corridor)
-    half = train(settings_with(2), tmp_path / "half", make_corridor)
-    saved = read_checkpoint(latest_checkpoint(half) or "").arrays["shard-0000"]
-    assert saved["memory/agent"].any()
-    settings = half / "settings.toml"
-    settings.write_text(settings.read_text().replace("max_updates = 2", "max_updates = 4"))
-    assert arrays_of(resume(half, workers=2, make_world=make_corridor)) == arrays_of(whole)
 
 
 def test_a_policy_in_play_remembers_within_lives_and_its_memory_is_saved(tmp_path: Path) -> None:

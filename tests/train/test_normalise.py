@@ -1,4 +1,4 @@
-"""Running moments of observations: of all rows that were played, the same bits over workers and resumption, exported."""
+"""Running moments of observations: of all rows that were played, and exported."""
 
 from __future__ import annotations
 
@@ -10,14 +10,9 @@ import pytest
 from gymnasium import Env, spaces
 
 import interplay
-from interplay.core.settings import changed
 from interplay.train.export import plain
 from interplay.train.networks.flat import MOST, merged
-from interplay.train.trainer import resume, train
-from tests.train.runs import arrays_of, log_of
 from tests.train.test_exporting import made
-from tests.train.test_trainer import settings_of
-from tests.train.toy_worlds import make_corridor
 
 pytestmark = pytest.mark.slow
 
@@ -113,15 +108,3 @@ def test_what_is_far_from_zero_is_learnt_with_the_moments_of_all_that_was_seen(t
     exported = plain.load(policy.export(tmp_path / "policy.npz"))
     said = exported({name: row[None] for name in exported.inputs if name != "action_mask"})
     assert said["logits"][0] == pytest.approx(look.logits, abs=1e-4)
-
-
-def test_workers_and_resumption_change_no_bit(tmp_path: Path) -> None:
-    """Two updates, and two more by two workers, are four."""
-    settings = changed(settings_of(4), {"network": {"normalise": True}}, "test")
-    whole = train(settings, tmp_path / "whole", make_corridor)
-    counts = [line["agent_steps"] for line in log_of(whole)]
-    run = train(settings.model_copy(update={"steps": counts[1]}), tmp_path / "run", make_corridor)
-    resume(run, workers=2, steps=counts[3], make_world=make_corridor)
-    moments = [name for name in arrays_of(whole) if "normaliser" in name]
-    assert len(moments) == 3
-    assert arrays_of(run) == arrays_of(whole)

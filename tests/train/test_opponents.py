@@ -1,4 +1,4 @@
-"""Training against somebody: scripted and trained opponents play their populations, and a stop changes no bit."""
+"""Training against somebody: scripted and trained opponents play their populations."""
 
 from __future__ import annotations
 
@@ -62,28 +62,6 @@ def lives(policy: Policy, population: int) -> float:
 @pytest.fixture(scope="module")
 def four_updates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return train(settings_of(4), tmp_path_factory.mktemp("four") / "run")
-
-
-def test_two_and_two_updates_are_four(four_updates: Path, tmp_path: Path) -> None:
-    """The opponent remembers and draws; both are in the checkpoint."""
-    run = train(settings_of(2), tmp_path / "run")
-    shard = last(run)["shard-0001"]
-    assert shard["opponent/pop1/steps"].tolist() == [32] * 4
-    go_on(run, 4, workers=2)
-    assert arrays_of(run) == arrays_of(four_updates)
-    for mine, other in zip(log_of(run), log_of(four_updates), strict=True):
-        for clock in ("time", "time_share", "agent_steps_per_s"):
-            del mine[clock], other[clock]
-        assert mine == other
-
-
-def test_a_resume_without_the_opponent_s_memory_is_another_run(
-    four_updates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """So the test above would notice."""
-    run = train(settings_of(2), tmp_path / "run")
-    monkeypatch.setattr(Grazer, "load", lambda self, arrays: None)
-    assert arrays_of(go_on(run, 4)) != arrays_of(four_updates)
 
 
 def test_only_learners_are_computed_and_kept() -> None:

@@ -1,4 +1,4 @@
-"""Numbers of infos in runs: the log's means are those of the episodes that were played, whatever workers and stops."""
+"""Numbers of infos in runs: the log's means are those of the episodes that were played."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from interplay.registry import make_world
 from interplay.sim.batch.info_numbers import TAKEN
 from interplay.train.run.episodes import EpisodeStatistics
 from interplay.train.run.side_sums import Balance
-from interplay.train.trainer import resume
 from tests.connect.telling_envs import PLAYED, Alone, Told
 from tests.train.plain_rollout import count_episodes
-from tests.train.runs import arrays_of, log_of
+from tests.train.runs import log_of
 
 HERE = "tests.connect.telling_envs:"
 SMALL: dict[str, Any] = {"network": {"kind": "mlp", "hidden": [8]}, "seed": 1, "record": {"every": 0}}
@@ -61,31 +60,6 @@ def test_the_log_has_the_means_of_what_was_played(tmp_path: Path, name: str) -> 
             assert line["parts.fuel"] == pytest.approx(np.mean(fuel))
     assert first > 20
     assert {"speed", "won", "late"} <= set(run.metrics)
-
-
-def without_times(run: Path) -> list[dict[str, Any]]:
-    return [
-        {k: v for k, v in line.items() if "time" not in k and k != "agent_steps_per_s"}
-        for line in log_of(run)
-    ]
-
-
-def test_the_number_of_workers_changes_no_line(tmp_path: Path) -> None:
-    one = trained(HERE + "seeded", tmp_path / "one", train={"max_updates": 4})
-    two = trained(HERE + "seeded", tmp_path / "two", workers=2, train={"max_updates": 4})
-    assert repr(without_times(one.folder)) == repr(without_times(two.folder))
-    assert any("late" in line for line in without_times(two.folder))
-
-
-def test_two_and_two_updates_are_four(tmp_path: Path) -> None:
-    """Of a simulation, whose episodes under way are brought back with their numbers."""
-    whole = trained(HERE + "together", tmp_path / "whole", train={"max_updates": 4})
-    steps = [line["agent_steps"] for line in log_of(whole.folder)]
-    parts = trained(HERE + "together", tmp_path / "parts", steps=steps[1], train={"max_updates": 4})
-    resume(parts.folder, steps=10**6)
-    assert arrays_of(parts.folder) == arrays_of(whole.folder)
-    assert repr(without_times(parts.folder)) == repr(without_times(whole.folder))
-    assert all("way" in line and "won" in line for line in log_of(whole.folder) if line["episodes"])
 
 
 def test_shards_that_saw_other_names_grow_alike() -> None:

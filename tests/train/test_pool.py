@@ -1,4 +1,4 @@
-"""Past selves: who plays where is drawn as promised, they play and are not learnt from, a stop changes no bit."""
+"""Past selves: who plays where is drawn as promised, they play and are not learnt from."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ from interplay.train.settings import PoolGroup, TrainSettings
 from interplay.train.shard import Shard
 from interplay.train.trainer import train
 from tests.train.meadow import Meadow
-from tests.train.runs import arrays_of, go_on, log_of
 from tests.train.test_alternation import settings_of as turns_of
-from tests.train.test_opponents import last
 from tests.train.toy_worlds import Corridor
 
 pytestmark = pytest.mark.slow
@@ -133,18 +131,6 @@ def test_past_selves_play_and_are_not_learnt_from() -> None:
     rows = pending.acts[: pending.count] & (pending.population[: pending.count] == 0)
     assert rows.sum() == ours == everybody - theirs
     assert (pending.action[: pending.count][rows] == 0).all()
-
-
-def test_a_run_with_past_selves_resumes_exactly(tmp_path: Path) -> None:
-    whole = train(settings_of(6, share=0.8), tmp_path / "whole")
-    assert [line["past_selves"] for line in log_of(whole)] == [0, 0, 1, 1, 2, 2]
-    arrays = last(whole)
-    assert arrays["pool"]["taken"].tolist() == [3]
-    assert {stem for stem in arrays if stem.startswith("policy")} == {"policy-left", "policy-right"}
-    run = train(settings_of(3, share=0.8), tmp_path / "run")
-    members = [last(run)[f"shard-000{shard}"]["cast_player"] for shard in (0, 1)]
-    assert (np.concatenate(members) >= 0).any()  # at the stop one was playing
-    assert arrays_of(go_on(run, 6, workers=2)) == arrays_of(whole)
 
 
 @pytest.mark.parametrize(

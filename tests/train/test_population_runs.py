@@ -1,4 +1,4 @@
-"""Whole runs with populations: they learn, stops and workers change no bit, a population's file can be loaded alone."""
+"""Whole runs with populations: they learn, the best checkpoint is kept, a population's file can be loaded alone."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from interplay.train.settings import (
 )
 from interplay.train.trainer import load_policy, train
 from tests.train.meadow import Meadow, make_meadow
-from tests.train.runs import arrays_of, go_on, log_of, short_run
+from tests.train.runs import go_on, log_of, short_run
 from tests.train.toy_worlds import make_corridor
 
 pytestmark = pytest.mark.slow
@@ -61,36 +61,10 @@ def mean_life(policy: Policy) -> float:
 
 
 @pytest.fixture(scope="module")
-def four_updates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return train(settings_of(4), tmp_path_factory.mktemp("four") / "run", make_meadow)
-
-
-@pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     saved = {"checkpoint_updates": 7, "best_measurements": 10}
     settings = changed(settings_of(60), {"train": saved}, "test")
     return train(settings, tmp_path_factory.mktemp("trained") / "run", make_meadow)
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_two_and_two_updates_are_four(four_updates: Path, tmp_path: Path, workers: int) -> None:
-    """With rows of lives that were under way at the stop, and another number of workers after it."""
-    run = train(settings_of(2), tmp_path / "run", make_meadow)
-    waiting = read_checkpoint(latest_checkpoint(run) or "").arrays["shard-0000"]["pending/agent/step"]
-    assert len(waiting) > 20
-    go_on(run, 4, workers, make_meadow)
-    assert arrays_of(run) == arrays_of(four_updates)
-    for mine, other in zip(log_of(run), log_of(four_updates), strict=True):
-        for clock in ("time", "time_share", "agent_steps_per_s"):
-            del mine[clock], other[clock]
-        assert mine == other
-
-
-@pytest.mark.parametrize("own", [{"algorithm": "ppo"}, {"returns": "cut"}], ids=["ppo", "cut"])
-def test_other_algorithms_resume_exactly_too(tmp_path: Path, own: dict[str, str]) -> None:
-    whole = train(settings_of(4, **own), tmp_path / "whole", make_meadow)
-    run = train(settings_of(2, **own), tmp_path / "run", make_meadow)
-    assert arrays_of(go_on(run, 4, make=make_meadow)) == arrays_of(whole)
 
 
 def test_every_population_learns_to_live_longer(trained: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +12,10 @@ from pettingzoo import ParallelEnv
 
 import interplay
 from interplay.core.errors import UserError
-from interplay.core.settings import changed
 from interplay.core.world import Kind
 from interplay.train.reward_scale import LEAST, DiscountedReturns, ReturnDeviation, reward_factors
-from interplay.train.run.checkpoint import latest_checkpoint
 from interplay.train.samples import TrajectoryBuffer
-from interplay.train.trainer import resume, train
-from tests.train.runs import arrays_of, log_of
-from tests.train.test_trainer import settings_of
-from tests.train.toy_worlds import make_corridor
+from tests.train.runs import log_of
 
 
 def filled(rng: np.random.Generator, steps: int, shape: tuple[int, int]) -> TrajectoryBuffer:
@@ -129,23 +123,6 @@ def test_small_rewards_beside_large_ones(tmp_path: Path, ppo: dict[str, Any], le
     assert (right[1] > 0.95) == learns
     paid = [line["episode_return"] for line in log_of(tmp_path / "run") if "episode_return" in line]
     assert max(paid) > 1000.0  # metrics keep the environment's rewards
-
-
-@pytest.mark.slow
-def test_workers_and_resumption_change_no_bit_of_normalised_rewards(tmp_path: Path) -> None:
-    """Two updates, and two more by two workers, are four."""
-    settings = changed(settings_of(4), {"ppo": {"normalise_reward": "agent"}}, "test")
-    whole = train(settings, tmp_path / "whole", make_corridor)
-    counts = [line["agent_steps"] for line in log_of(whole)]
-    run = train(settings.model_copy(update={"steps": counts[1]}), tmp_path / "run", make_corridor)
-    resume(run, workers=2, steps=counts[3], make_world=make_corridor)
-    assert arrays_of(run) == arrays_of(whole)
-    assert any("discounted_returns" in name for name in arrays_of(whole))
-    records = [json.loads((latest_checkpoint(path) / "record.json").read_text()) for path in (run, whole)]  # type: ignore[operator]
-    assert records[0]["return_deviation"] == records[1]["return_deviation"]
-    logged = log_of(whole)[-1]["return_deviation"]
-    assert list(logged) == ["walker_0", "walker_1"]
-    assert all(0.0 < divisor < 1.0 for divisor in logged.values())
 
 
 def test_patterns_that_fit_nobody_are_refused() -> None:

@@ -1,4 +1,4 @@
-"""Sides of a world: others play them in their shares of the episodes, nobody learns from them, and a stop changes no bit."""
+"""Sides of a world: others play them in their shares of the episodes, and nobody learns from them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from interplay.train.settings.unread import check_read
 from interplay.train.shard import Shard
 from interplay.train.trainer import load_policy, train
 from tests.train.meadow import Meadow
-from tests.train.runs import arrays_of, go_on, short_run
+from tests.train.runs import short_run
 from tests.train.test_alternation import settings_of as two_populations
 from tests.train.test_opponents import last
 from tests.train.toy_worlds import Corridor
@@ -150,22 +150,6 @@ def test_past_selves_play_with_the_weights_of_then() -> None:
     world.step = spy  # type: ignore[method-assign]
     shard.play(learner.inference_parameters(), 0)
     assert played.min() > 5
-
-
-def test_a_run_with_sides_resumes_exactly(tmp_path: Path) -> None:
-    """In the middle of episodes that past selves, a policy with a memory and a random one play; networks remember too."""
-    own = {
-        "network": {"kind": "mlp", "hidden": [8], "memory": "gru", "memory_size": 4},
-        "pool": {"every": 1, "keep": 2},
-    }
-    whole = train(settings_of(4, **own), tmp_path / "whole")
-    run = train(settings_of(2, **own), tmp_path / "run")
-    shards = [last(run)[f"shard-000{shard}"] for shard in range(2)]
-    players = np.concatenate([arrays["cast_player"] for arrays in shards])
-    assert {-1, 2} < set(players.ravel())  # the learner, and a guest after two places for past selves
-    assert any(0 <= player < 2 for player in players.ravel())
-    assert shards[0]["opponent/any/1/count"].any()
-    assert arrays_of(go_on(run, 4, workers=2)) == arrays_of(whole)
 
 
 def test_sides_that_the_learner_always_plays_change_nothing(tmp_path: Path) -> None:

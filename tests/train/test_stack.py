@@ -15,9 +15,8 @@ from interplay.core.errors import UserError
 from interplay.evaluate.episodes import play
 from interplay.train import networks
 from interplay.train.settings import TrainSettings
-from interplay.train.trainer import load_policy, resume, train
+from interplay.train.trainer import load_policy, train
 from interplay.verbs.settings import build_settings
-from tests.train.runs import arrays_of
 from tests.train.test_memory import learner_of, played
 from tests.train.test_memory import settings_of as recurrent
 from tests.train.toy_worlds import LIMIT, Corridor, make_corridor
@@ -80,21 +79,6 @@ def test_leaves_come_with_an_axis_of_frames() -> None:
     assert told["a"][0, :, 0, 0].tolist() == [0, 1, 2]
     assert told["b"].tolist() == [[0, 11, 12]]
     assert told["space"]["a"].low.min() == 1
-
-
-def test_a_run_with_frames_resumes_exactly(tmp_path: Path) -> None:
-    """With two populations and a central critic."""
-    population = {"by": "name", "groups": {"a": ["walker_0"], "b": ["walker_1"]}}
-
-    def asked(updates: int) -> TrainSettings:
-        return settings_of(train={"max_updates": updates}, network={"critic": "team"}, population=population)
-
-    whole = train(asked(2), tmp_path / "whole", make_corridor)
-    run = train(asked(1), tmp_path / "run", make_corridor)
-    text = (run / "settings.toml").read_text()
-    (run / "settings.toml").write_text(text.replace("max_updates = 1", "max_updates = 2"))
-    resume(run, workers=2, make_world=make_corridor)
-    assert arrays_of(run) == arrays_of(whole)
 
 
 def test_a_policy_in_play_sees_the_same_frames(tmp_path: Path) -> None:

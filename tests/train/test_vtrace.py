@@ -1,4 +1,4 @@
-"""V-trace and A2C: the paper's sum as a slow twin, the on-policy case, learning, and equal bits for any number of workers."""
+"""V-trace and A2C: the paper's sum as a slow twin, the on-policy case, and learning."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from interplay.train.advantage import generalised_advantage
 from interplay.train.algorithms import Segments, make_algorithm
 from interplay.train.minibatches import join_batches, make_epoch
 from interplay.train.settings import TrainSettings
-from interplay.train.trainer import resume, train
+from interplay.train.trainer import train
 from tests.train.meadow import make_meadow
-from tests.train.runs import arrays_of, log_of, short_run, worker_of
+from tests.train.runs import log_of, short_run, worker_of
 from tests.train.toy_worlds import make_corridor, make_two_kinds
 
 STEPS, SLOTS = 40, 6
@@ -196,16 +196,3 @@ def test_they_learn(algorithm: str, tmp_path: Path) -> None:
     returns = [line["episode_return"] for line in log if "episode_return" in line]
     assert returns[-1] > 0.55  # the best is 0.6
     assert returns[0] < 0.0
-
-
-@pytest.mark.slow
-def test_workers_and_stops_change_no_bit(tmp_path: Path) -> None:
-    """Targets that are made anew are added up over workers as the first ones are."""
-    own = {"vtrace": {"normalise_advantage": True, "epochs": 3}}
-    whole = train(settings_of(**own), tmp_path / "whole", make_corridor)
-    shared = train(settings_of(**own, train={"workers": 2}), tmp_path / "shared", make_corridor)
-    assert arrays_of(whole) == arrays_of(shared)
-    half = train(settings_of(**own, train={"max_updates": 2}), tmp_path / "half", make_corridor)
-    file = half / "settings.toml"
-    file.write_text(file.read_text().replace("max_updates = 2", "max_updates = 4"))
-    assert arrays_of(resume(half, workers=2, make_world=make_corridor)) == arrays_of(whole)
