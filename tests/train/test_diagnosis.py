@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +17,13 @@ from interplay.train.diagnosis.measures import (
     Counts,
     Sample,
     _count,
+    _measure_shard,
+    _most_entropy,
+    _powers,
+    _read_counts,
+    _read_entropy,
+    _read_slots,
+    _sample,
     count_actions,
     count_choices,
     spread,
@@ -128,6 +136,61 @@ def test_a_row_has_one_choice_where_every_head_has_one() -> None:
     found = Counts(*_count(network, Sample({}, mask, np.zeros((4, 2)), np.zeros(4, int))))
     assert (found.masked, found.single) == (4, 2)
     assert (found.numbers, found.clipped) == (0, 0)
+
+
+def test_shares_and_sizes_by_hand() -> None:
+    """Values 1, 2, 3 and 4 have the mean 2.5 and the mean square 7.5; slots with few rewards are not compared."""
+    numbers = _read_counts(Counts(8, 2, 10, 4, *_powers(np.arange(1, 5, dtype=np.float32))))
+    assert numbers == {
+        "clipped_actions": 0.25,
+        "one_choice": 0.4,
+        "target_rms": pytest.approx(7.5**0.5),
+        "target_std": pytest.approx(1.25**0.5),
+    }
+    assert _read_counts(Counts(0, 0)) == {}
+    assert _read_entropy(np.array([[2, 0, 6], [1, 0, 6.5]]), "abc") == {
+        "entropy_max": 7.5 / 8,
+        "entropy_max[a]": 0.5,
+        "entropy_max[c]": 6.5 / 6,
+    }
+    assert _read_slots(np.array([40, 31, 50]), np.array([160.0, 1e9, 12.5])) == {"reward_ratio": 4.0}
+    assert _read_slots(np.array([40, 31]), np.array([160.0, 1e9])) == {}
+
+
+def test_the_greatest_entropy_is_that_of_the_legal_choices() -> None:
+    """Of two heads: 2 and 1 choices for population 0; 3 and 2, 1 and 1 for population 2."""
+    mask = np.array([[1, 1, 0, 1, 0], [1, 1, 1, 1, 1], [0, 1, 0, 1, 0]], bool)
+    sample = Sample({}, mask, np.zeros((3, 2)), np.array([0, 2, 2]))
+    network: Any = SimpleNamespace(
+        distribution=Distribution(spaces.MultiDiscrete([3, 2]), masked=True), always_greedy=False
+    )
+    rows, most = _most_entropy(network, sample, 3)
+    assert rows.tolist() == [1, 0, 2]
+    assert most == pytest.approx([np.log(2), 0, np.log(6)])
+    assert _most_entropy(network, sample._replace(mask=None), 3)[1] == pytest.approx(
+        np.log(6) * np.array([1, 0, 2])
+    )
+
+
+def test_an_update_s_own_rows_and_rewards_are_measured() -> None:
+    """Two steps and three rows are of earlier updates; a row that does not act is none."""
+    reward = np.array([[[9, 9]], [[9, 9]], [[-3, 0]], [[2, 0.5]]], np.float32)
+    pending = SimpleNamespace(
+        kept=3,
+        count=7,
+        acts=np.array([1, 1, 1, 1, 0, 1, 1, 1], bool),
+        seen=SimpleNamespace(mask=None, rows={"float32": np.arange(8.0)[:, None]}),
+        action=np.arange(8.0)[:, None] + 100,
+        population=np.arange(8) + 200,
+    )
+    buffer = SimpleNamespace(reward=reward, earlier=2)
+    collector = SimpleNamespace(recorder=None, pending={"agent": pending}, buffer=buffer)
+    shard: Any = SimpleNamespace(networks={}, collector=collector)
+    sample = _sample(shard, "agent")
+    assert sample.rows["float32"][:, 0].tolist() == [3, 5, 6]
+    assert (sample.action[:, 0].tolist(), sample.population.tolist()) == ([103, 105, 106], [203, 205, 206])
+    row = _measure_shard(shard, count=1, slots=2)
+    assert row[len(Counts._fields) :].tolist() == [3.0, 0, 0, 2, 1, 13, 0.25]
 
 
 def test_measurements_of_a_world_whose_numbers_are_known(tmp_path: Path) -> None:
@@ -290,6 +353,130 @@ def test_an_old_log_is_judged_by_what_it_has() -> None:
     assert [finding.rule for finding in judge.findings()] == ["gradients are cut"]
     assert {one.rule: one.lacks for one in judge.unjudged()}["inputs are large"] == ("input_abs_max",)
     assert not judged(healthy(40)).unjudged()
+
+
+def late(first: int, numbers: dict[str, Any]) -> Callable[[int], dict[str, Any]]:
+    """These numbers from update `first` on."""
+    return lambda update: numbers if update >= first else {}
+
+
+def early(last: int, numbers: dict[str, Any]) -> Callable[[int], dict[str, Any]]:
+    """These numbers up to update `last`."""
+    return lambda update: numbers if update <= last else {}
+
+
+FIT, STILL, FAR = "the critic does not fit", "the policy stands still", "the policy jumps"
+EARLY, HIGH, LARGE = "entropy is gone early", "entropy stays high", "inputs are large"
+SIZE, SHORT, FEW = "returns are far from 1", "the horizon is short", "episodes are few"
+GONE, CHANCE = {"entropy": 0.007, "episode_return": -2.0}, {"entropy": 0.69}
+BAD, NO_STEP = {"explained_variance": -0.06}, {"kl": 0.5e-7}
+PPO, BONUS = {"rollout": 4, "minibatch": 16}, {"ppo": {"entropy_coefficient": 0.01}}
+
+
+def lives(horizon: int) -> dict[str, Any]:
+    """Settings that sum rewards over this many steps."""
+    own = {"rollout": 4, "gamma": 0.999, "returns": "lives", "horizon": horizon}
+    return {"algorithm": "policy_gradient", "policy_gradient": own}
+
+
+# Numbers of each of 60 lines of healthy ones, or a function of the update; settings; the fault, if it is one.
+JUDGED: list[tuple[Any, dict[str, Any], str]] = [
+    ({"gradient_norm": 51.0}, {"ppo": {"max_grad_norm": 0.5}}, "gradients are cut"),
+    ({"gradient_norm": 49.0}, {"ppo": {"max_grad_norm": 0.5}}, ""),
+    (BAD, {}, FIT),  # 8 gradient steps an update: judged from update 25 on
+    ({"explained_variance": -0.04}, {}, ""),
+    (BAD | {"target_std": 0.009}, {}, ""),
+    (BAD | {"target_std": 0.011}, {}, FIT),
+    (BAD | {"target_std": 0.011, "target_rms": 2.0}, {}, ""),
+    (BAD | {"gradient_steps": 4}, {}, ""),  # from update 50 on: 11 lines
+    (BAD | {"gradient_steps": 5}, {}, FIT),
+    (NO_STEP, {}, STILL),
+    ({"kl": 2e-7}, {}, ""),
+    (NO_STEP | {"gradient_steps": 1}, {}, ""),
+    (NO_STEP | {"rows": 0}, {}, ""),
+    (NO_STEP | {"entropy": 0.034}, {}, ""),
+    (NO_STEP | {"entropy": 0.036}, {}, STILL),
+    (NO_STEP, {"ppo": {"learning_rate": "linear 1e-3 0"}}, ""),  # the second half begins at update 15
+    (NO_STEP, {"ppo": {"learning_rate": "linear 1e-3 0"}, "train": {"max_updates": 50}}, STILL),
+    ({"kl": 0.11}, {"ppo": {"target_kl": 0.02}}, FAR),
+    ({"kl": 0.09}, {"ppo": {"target_kl": 0.02}}, ""),
+    ({"kl": 0.21}, {"ppo": {"target_kl": "off"}}, FAR),
+    ({"kl": 0.19}, {"ppo": {"target_kl": "off"}}, ""),
+    (GONE, {}, EARLY),
+    (GONE | {"entropy": 0.015}, {}, ""),
+    ({"entropy": 0.007}, {}, ""),  # no episode has ended
+    (lambda update: GONE | {"episode_return": 0.1 * update - 3.0}, {}, ""),
+    (lambda update: GONE | {"episode_return": -0.1 * update}, {}, EARLY),
+    (late(11, GONE), {}, EARLY),
+    (late(12, GONE), {}, ""),  # until update 20: 9 lines
+    (CHANCE, BONUS | {"train": {"max_updates": 41}}, ""),  # late from update 50 on: 11 lines
+    (lambda update: CHANCE | {"updates": update + 10}, BONUS | {"train": {"max_updates": 41}}, HIGH),
+    (lambda update: CHANCE | {"updates": update + 10}, BONUS | {"train": {"max_updates": 110}}, ""),
+    (lambda update: CHANCE | {"updates": update + 10}, {}, ""),
+    (lambda update: {"entropy": 0.68, "updates": update + 10}, BONUS, ""),
+    ({"input_offset": {"a": 19.0, "b": 21.0}}, {}, "inputs are far from 0"),
+    ({"input_offset": {"a": 19.0}}, {}, ""),
+    ({"input_abs_max": {"a": 9.0, "b": 11.0}}, {}, LARGE),
+    ({"input_abs_max": {"a": 9.0}}, {}, ""),
+    ({"input_abs_max": {"a": 11.0}, "explained_variance": 0.51}, {}, ""),
+    (lambda u: {"input_abs_max": {"a": 11.0}, "episode_return": -4.0 if u < 3 else -2.9}, {}, ""),
+    (lambda u: {"input_abs_max": {"a": 11.0}, "episode_return": -4.0 if u < 3 else -3.1}, {}, LARGE),
+    ({"input_range": {"a": 0.0, "b": 0.1}, "episode_length": 9.0}, {}, ""),
+    ({"target_rms": 101.0, "target_std": 9.0}, {}, SIZE),
+    ({"target_rms": 99.0, "target_std": 9.0}, {}, ""),
+    ({"target_rms": 0.9e-3}, {}, SIZE),
+    ({"target_rms": 1.1e-3}, {}, ""),
+    ({"target_rms": None, "q_target": -101.0}, {"algorithm": "qmix"}, SIZE),
+    ({"target_rms": None, "q_target": -99.0}, {"algorithm": "qmix"}, ""),
+    ({"reward_ratio": 101.0}, {}, "rewards are of unlike size"),
+    ({"reward_ratio": 99.0}, {}, ""),
+    (BAD | {"reward_abs_max": 0.0, "target_rms": 0.0}, {}, "no reward is paid"),
+    ({"clipped_actions": 0.91}, {}, "actions are clipped"),
+    ({"clipped_actions": 0.89}, {}, ""),
+    ({"one_choice": 0.91}, {}, "masks leave one choice"),
+    ({"one_choice": 0.89}, {}, ""),
+    ({"episode_length": 121.0}, {"ppo": PPO | {"gamma": 0.995}}, SHORT),  # 30 times 4 steps, and 200 ahead
+    ({"episode_length": 119.0}, {"ppo": PPO | {"gamma": 0.995}}, ""),
+    ({"episode_length": 999.0}, {"ppo": PPO | {"gamma": 0.99}}, ""),
+    ({"episode_length": 999.0}, lives(34), ""),
+    ({"episode_length": 999.0}, lives(33), SHORT),
+    ({"episode_length": 999.0}, {"algorithm": "qmix", "qmix": {"gamma": 0.999, "sequence": 33}}, SHORT),
+    ({"episode_length": 999.0}, {"algorithm": "qmix", "qmix": {"gamma": 0.999, "sequence": 34}}, ""),
+    ({"episode_length": 999.0}, {"ppo": PPO | {"gamma": 0.999, "discount": "decision"}}, ""),
+    ({"episodes_ended": 7}, {}, FEW),  # of 8 worlds
+    ({"episodes_ended": 8}, {}, ""),
+    (early(14, {"episodes_ended": 7}), {}, ""),
+    ({"episodes_ended": 7, "life": 5.0}, {}, ""),
+    ({"episodes_ended": 7, "lives": 2}, {}, ""),
+    ({"episodes_ended": 7}, {"train": {"max_updates": 130}}, ""),
+    ({"episodes_ended": 7}, {"train": {"max_updates": 130, "max_episodes": 14}}, FEW),
+    ({"episodes_ended": 7}, {"train": {"max_updates": 130, "max_episodes": 15}}, ""),
+    ({"episodes_ended": 7}, {"train": {"max_updates": 130}, "steps": 11_000}, FEW),
+]
+
+
+@pytest.mark.parametrize("case", range(len(JUDGED)))
+def test_each_rule_has_its_bounds(case: int) -> None:
+    """Judged at once, or a few lines at a time."""
+    numbers, settings, fault = JUDGED[case]
+    lines = healthy(60)
+    for line in lines:
+        line |= numbers(line["updates"]) if callable(numbers) else numbers
+    at_once = judged(lines, **settings)
+    assert [finding.rule for finding in at_once.findings()] == ([fault] if fault else [])
+    by_and_by = Judge(settings_of(**settings))
+    for first in range(0, 60, 7):
+        by_and_by.add(columns_of(lines[first : first + 7]))
+    assert by_and_by.findings() == at_once.findings()
+
+
+def test_of_several_the_worst_is_named() -> None:
+    lines = healthy(30)
+    for line in lines:
+        line |= {"gradient_norm[a]": 60.0, "gradient_norm[b]": 80.0, "episode_return": 1.0}
+        line |= {"entropy[a]": 0.01, "entropy_max[a]": 1.0, "entropy[b]": 0.001, "entropy_max[b]": 0.5}
+    found = judged(lines, ppo={"max_grad_norm": 0.5}).findings()
+    assert [(one.subjects, one.value) for one in found] == [(("a", "b"), 80.0), (("a", "b"), 0.002)]
 
 
 # -- whole runs ------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from tests.train.toy_worlds import Corridor
 
 pytestmark = pytest.mark.slow
 
-RIGHT = "tests.train.test_evaluation:Right"
+LEFT, RIGHT = (f"tests.train.test_evaluation:{name}" for name in ("Left", "Right"))
 AGAINST = {
     "evaluate_against": ["random", RIGHT],
     "evaluate_every": 600,
@@ -37,6 +37,13 @@ class Right(Policy):
 
     def act(self, timestep: Any) -> np.ndarray:
         return np.ones(timestep.acting.shape, np.int64)
+
+
+class Left(Policy):
+    """Always goes left, and stays where it began."""
+
+    def act(self, timestep: Any) -> np.ndarray:
+        return np.zeros(timestep.acting.shape, np.int64)
 
 
 def settings_of(updates: int, workers: int = 1, **own: Any) -> TrainSettings:
@@ -78,9 +85,10 @@ def test_training_does_not_notice(rated: Path, tmp_path: Path) -> None:
     assert arrays_of(plain) == arrays_of(rated)
 
 
-def test_score_rates_by_hand() -> None:
-    """Nobody beats who goes right; two who do so draw."""
-    settings = settings_of(1, train=AGAINST | {"evaluate_against": [RIGHT]})
+@pytest.mark.parametrize("against", [[RIGHT], [LEFT, RIGHT]])
+def test_score_rates_by_hand(against: list[str]) -> None:
+    """Who goes right beats who goes left; two who do the same draw, and have the same points."""
+    settings = settings_of(1, train=AGAINST | {"evaluate_against": against})
     learner = Learner(Corridor().kinds, settings, with_opponents(settings, Corridor()))
     network = learner.networks["agent"]
     at = network._ends[network.names.index("policy_head/dense/bias")]
@@ -92,11 +100,14 @@ def test_score_rates_by_hand() -> None:
         learner.begin_with({"agent": weights})
         told.append(evaluation.evaluate(600 * (1 + len(told))))
     rules = {"evaluate_actions": "sampled", "evaluate_score": "return"}
-    assert told[0] == rules | {
-        f"score_rate[{RIGHT}]": 0.0,
-        "rating": pytest.approx(-400 * np.log10(17)),
-    }  # 0.5 of 9
-    assert told[1] == rules | {f"score_rate[{RIGHT}]": 0.5, "rating": pytest.approx(0.0)}
+    most = 400 * np.log10(17)  # 8.5 of 9
+    if len(against) == 1:
+        assert told[0] == rules | {f"score_rate[{RIGHT}]": 0.0, "rating": pytest.approx(-most)}
+        assert told[1] == rules | {f"score_rate[{RIGHT}]": 0.5, "rating": pytest.approx(0.0)}
+    else:  # points between the opponents have a mean of 0
+        rates = ({f"score_rate[{LEFT}]": own, f"score_rate[{RIGHT}]": own - 0.5} for own in (0.5, 1.0))
+        for line, own, points in zip(told, rates, (-most / 2, most / 2), strict=True):
+            assert line == rules | own | {"rating": pytest.approx(points)}
     assert evaluation.evaluate(1_300) == {}
     evaluation.close()
 

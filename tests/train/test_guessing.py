@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import equinox as eqx
@@ -25,6 +26,7 @@ from interplay.train.play.trained_policy import TrainedPolicy
 from interplay.train.policy_network import PolicyNetwork
 from interplay.train.populations import Populations
 from interplay.train.samples import PendingSamples, SampleLayout
+from interplay.train.selfplay import guessing
 from interplay.train.selfplay.guessing import check_guesses, share_changes
 from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.settings import TrainSettings
@@ -134,6 +136,29 @@ def test_speakers_share_what_others_change(seed: int, steps: int, worlds: int, s
                 ]
                 changes = [change for change in changes if np.isfinite(change)]
                 assert paid[t, w, i] == pytest.approx(np.mean(changes) if changes else 0.0, abs=1e-6)
+
+
+def test_beliefs_are_of_the_last_rollout_s_rows_by_their_own_networks(monkeypatch: pytest.MonkeyPatch):
+    """Three rows are older; a network n believes n + 1 times what it reads, two rows at a time."""
+    monkeypatch.setattr(guessing, "CHUNK", 2)
+    rng = np.random.default_rng(0)
+    rows, truth = rng.random((12, 4)).astype(np.float32), rng.random((12, 4)) < 0.5
+    truth[5] = False  # nobody is hidden there
+    population = np.array([0, 0, 2, 2, 0, 0, 1, 2, 0, 0, 2, 0], np.uint8)
+    pending: Any = SimpleNamespace(
+        kept=3, count=11, population=population, truth=truth, seen=SimpleNamespace(rows={"float32": rows})
+    )
+    network: Any = SimpleNamespace(
+        guessed=1,
+        device=None,
+        layout=SimpleNamespace(allocate=lambda count: {"float32": np.zeros((count, 4), np.float32)}),
+        beliefs=lambda parameters, number, given: parameters * (number + 1) * given["float32"],
+    )
+    found = guessing.read_beliefs(network, 0.25, pending)
+    for row in range(3, 11):
+        told = population[row] != 1 and truth[row].any()
+        expected = 0.25 * (population[row] + 1) * rows[row][truth[row]].mean() if told else np.nan
+        assert found[row - 3] == pytest.approx(expected, rel=1e-6, nan_ok=True)
 
 
 def play_one(speaking: float) -> tuple[Shard, np.ndarray]:

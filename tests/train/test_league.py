@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,16 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.evaluate.tournaments.payoff import Payoff
+from interplay.evaluate.tournaments.ratings.bradley_terry import win_probability
 from interplay.train.learner import Learner
 from interplay.train.play.policy import load_policy, population_names
+from interplay.train.populations import Populations
 from interplay.train.run.checkpoint import find_checkpoint
 from interplay.train.run.episodes import LifeStatistics
 from interplay.train.selfplay.league.casting import LeagueCasting
 from interplay.train.selfplay.league.league import League
 from interplay.train.selfplay.league.meetings import PRIORITIES, near_in_strength, prioritised
+from interplay.train.selfplay.league.standing import table
 from interplay.train.selfplay.matchups import sides_of, with_opponents
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.unread import check_read
@@ -92,8 +96,11 @@ def test_copies_are_kept_and_the_oldest_gives_way() -> None:
         "main-0002": 2.0,
         "exploiter-0002": 102.0,
     }
+    assert league.since.tolist() == [500, 500, 1000, 1000]
     names = [name for name, _ in frozen_league(3).members()]
     assert names == ["main-0002", "exploiter-0002", "main-0003", "exploiter-0003"]
+    names = [name for name, _ in frozen_league(3, keep=5).members()]  # the learner with the most gives way
+    assert names == ["exploiter-0001", "main-0002", "exploiter-0002", "main-0003", "exploiter-0003"]
 
 
 def test_a_copy_takes_its_learner_s_results_along() -> None:
@@ -140,6 +147,9 @@ def test_who_wins_against_all_begins_anew() -> None:
     assert league.end_update(0, 1500, vectors) == (("main-0003",), (), ())
     league.payoff.add(np.zeros(9, int), np.full(9, copy), np.ones(9))  # too few to tell
     assert league.end_update(0, 2000, vectors) == (("main-0004",), (), ())
+    for other, won in zip(league.frozen[:2], (10, 6), strict=True):  # one of two is not beaten so clearly
+        league.payoff.add(np.zeros(10, int), np.full(10, other), np.sign(won - np.arange(10) - 0.5))
+    assert league.end_update(0, 2500, vectors) == (("main-0005",), (), ())
 
 
 def test_lives_are_counted_to_who_lived_them() -> None:
@@ -196,6 +206,59 @@ def test_who_falls_behind_goes_on_from_who_is_ahead() -> None:
     assert np.array_equal(np.array(learner.vectors["agent"]), after)
 
 
+def test_factors_are_drawn_to_either_side_and_later_draws_are_others() -> None:
+    """Their logarithms are uniform in [-log 4, log 4]: of 80 the mean is 0 up to 4 deviations."""
+    many = {f"learner{i}": {"meets": [{"by": "self"}]} for i in range(40)}
+    league = league_of(settings_of(league={"learners": many, "pbt": PBT}))
+    drawn = np.log(league.factor) / np.log(4.0)
+    assert abs(drawn.mean()) < 4 * np.sqrt(1 / 3 / 80)
+    assert (drawn.min(), drawn.max()) == pytest.approx((-1, 1), abs=0.15)
+    before = league.rng().random()
+    league.end_update(0, 500, {"agent": np.zeros((40, 3))})
+    assert league.rng().random() != before
+
+
+def test_earlier_results_count_less_after_a_period() -> None:
+    kept = {"main": {"meets": [{"by": "self"}], "freeze": False}, "other": {"meets": [{"by": "self"}]}}
+    league = league_of(settings_of(league={"learners": kept, "decay": 0.25}))
+    league.payoff.add(np.zeros(8, int), np.ones(8, int), np.array([1.0] * 7 + [0.0]))
+    league.end_update(0, 500, {"agent": np.zeros((2, 3))})
+    (copy,) = league.frozen
+    assert (league.payoff.total[0, copy], league.payoff.matches[0, copy]) == (7 / 4, 8 / 4)
+
+
+def test_the_table_names_whose_copies_its_players_are_and_since_when() -> None:
+    """The first seat of the copy of the exploiter, of a mirror of main, and of rock; the oldest copy is the anchor without rock."""
+    league = frozen_league(2)
+    old, late, rock = int(league.frozen_of([1])[0]), int(league.frozen_of([0])[1]), int(league.fixed[0])
+    for one, other, outcomes in ((late, 0, [1, 1, -1]), (0, old, [1, 0]), (1, old, [-1, -1, -1, 1])):
+        league.payoff.add(
+            np.full(len(outcomes), one), np.full(len(outcomes), other), np.array(outcomes, float)
+        )
+    found = table(league, "world", 1234)
+    assert found.names == ("main", "exploiter", "exploiter-0001", "main-0002")
+    assert found.learner == ("main", "exploiter", "exploiter", "main")
+    assert found.since.tolist() == [1234, 1234, 500, 1000]
+    assert (found.anchor, found.elo[2]) == ("exploiter-0001", 0.0)
+    assert found.payoff.matches[3, 0] == 3
+    league.payoff.add(np.array([rock]), np.array([late]), np.ones(1))
+    found = table(league, "world", 1234)
+    assert (found.anchor, found.names[-1], found.learner[-1], found.since[-1]) == ("rock", "rock", "", 0)
+    assert league.ratings() == pytest.approx(dict(zip(found.names, found.elo, strict=True)))
+
+
+def test_outcomes_of_an_update_are_means_over_either_seat() -> None:
+    """Main wins 1 of 2 in the first seat and loses 3 of 4 in the second; before, it had won 9."""
+    league = frozen_league(1)
+    copy = int(league.frozen[1])
+    league.payoff.add(np.zeros(9, int), np.full(9, copy), np.ones(9))
+    new = Payoff.empty(league.players)
+    new.add(np.array([0, 0]), np.array([copy, copy]), np.array([1.0, 0.0]))
+    new.add(np.full(4, copy), np.zeros(4, int), np.array([1.0, 1.0, 1.0, 0.0]))
+    assert league.add(np.stack(new)) == {"outcome[main]": (1 - 3) / 6}
+    assert (league.payoff.total[0, copy], league.payoff.matches[0, copy]) == (10, 11)
+
+
 def test_as_strong_learners_keep_their_rates() -> None:
     league = league_of(settings_of(league={"learners": rules(by="self"), "pbt": PBT}))
     factor = league.factor.copy()
@@ -225,6 +288,11 @@ def test_who_met_nobody_yet_is_as_strong_as_its_newest_copy() -> None:
     league.update_matchmaking()
     assert league.payoff.met[0].sum() == 0
     assert league.chances[0, strong] > 0.5
+    league.age[0] = 0  # it began anew, and has 0 points
+    league.update_matchmaking()
+    points = league.ratings()
+    won = np.array([win_probability(0.0, points[league.name(one)]) for one in (weak, strong)])
+    assert league.chances[0, [weak, strong]] == pytest.approx(near_in_strength(won))
 
 
 def test_everything_that_decides_is_saved() -> None:
@@ -444,6 +512,28 @@ def test_results_count_once_for_the_players_of_the_match() -> None:
     assert np.array_equal(found, np.stack(expected))
     assert expected.matches.sum() > 5
     assert not casting.take().any()
+
+
+def test_sides_of_several_agents_are_compared_by_their_means_and_drawn_one_by_one() -> None:
+    """Of three sides: the first has 3 agents of mean 2, the second one with 5, the third one with 2."""
+    two = {"main": {"meets": [{"by": "uniform"}]}, "other": {"meets": [{"by": "self"}]}}
+    league = frozen_league(2, learners=two, measure=0.0)
+    sides = Populations(("a", "b", "c"), np.array([1, 0, 2, 0, 0], np.uint16))
+    world: Any = SimpleNamespace(num_worlds=1_000, first_world=0)
+    casting = LeagueCasting(league, sides, world, seed=3)
+    copies = league.frozen_of([0])
+    others = np.isin(casting.player, copies).sum(axis=1) == 2
+    assert np.array_equal(others, casting.home == 0)
+    met = casting.player[others]
+    same = np.array([len(set(players)) == 2 for players in met.tolist()])  # main, and one copy twice
+    assert abs(same.mean() - 0.5) < 4 * np.sqrt(0.25 / len(same))
+    assert np.array_equal(casting.seat(np.zeros((1_000, 5)), world), casting.player[:, [1, 0, 2, 0, 0]])
+    casting.record(np.ones(1_000, bool), np.tile([5.0, 1.0, 2.0, 2.0, 3.0], (1_000, 1)))
+    expected = Payoff.empty(league.players)
+    for a, b, c in casting.player.tolist():
+        for one, other, outcome in ((a, b, -1.0), (a, c, 0.0), (b, c, 1.0)):
+            expected.add(np.array([one]), np.array([other]), np.array([outcome]))
+    assert np.array_equal(casting.take(), np.stack(expected).ravel())
 
 
 def test_a_match_with_who_gave_way_counts_for_nobody() -> None:

@@ -87,6 +87,10 @@ def test_every_side_draws_for_itself() -> None:
     assert (told[:, 0] == 1).all()
     assert set(np.unique(told[:, 1])) == {0, 2}
     assert abs((told[:, 1] == 2).mean() - 0.25) < 4 * np.sqrt(0.25 * 0.75 / 10_000)
+    own |= {"walker_0": [MIXED[2] | {"share": 0.4}, MIXED[3] | {"share": 0.6}]}
+    told = players_of(settings_of(opponents=own), 2_000, 5).reshape(-1, 2)
+    both = (told == [1, 2]).all(axis=1).mean()
+    assert abs(both - 0.4 * 0.25) < 4 * np.sqrt(0.1 * 0.9 / 10_000)
 
 
 @pytest.mark.parametrize("memory", ["none", "gru"])

@@ -57,8 +57,8 @@ class Counts(NamedTuple):
         targets, target, target_squared: number, sum and sum of squares of value targets, of all rows.
     """
 
-    numbers: float = 0.0
-    clipped: float = 0.0
+    numbers: float
+    clipped: float
     masked: float = 0.0
     single: float = 0.0
     targets: float = 0.0
