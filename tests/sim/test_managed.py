@@ -30,6 +30,16 @@ def test_a_function_that_makes_a_manager_names_a_world():
     assert all(sorted(row) == sorted(set(row)) for row in timestep.observation["position"][..., 0].tolist())
 
 
+def test_every_world_and_episode_has_a_seed_of_its_own():
+    from interplay.sim.batch.world import environment_seeds
+
+    stream = np.zeros((64 * 64, 3), np.uint64)
+    stream[:, 0], stream[:, 1] = np.divmod(np.arange(64 * 64), 64)
+    seeds = environment_seeds(stream)
+    assert len(set(seeds.tolist())) == 64 * 64
+    assert 0 <= seeds.min() < 2**25 < 2**30 < seeds.max() < 2**31
+
+
 @pytest.mark.parametrize("processes", [0, 2])
 def test_the_world_plays_what_the_manager_plays(processes):
     world = interplay.make_world(HERE + "together", num_worlds=3, processes=processes)

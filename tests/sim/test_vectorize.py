@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gymnasium.spaces import Dict
+from gymnasium.spaces import Box, Dict
 
+from interplay.core.errors import UserError
 from interplay.core.world import World
 from interplay.gridworld.smart import SmartGridWorldSimulation
 from interplay.registry import make_world
 from interplay.sim.adapt import SimulationWorld
+from interplay.sim.batch.layout import Leaf
+from interplay.sim.batch.leaf_column import fitted
 from interplay.sim.managers import SimulationManager, TurnBasedManager
 from interplay.worlds.corridor.simulation import MultiCorridor
 from tests.gridworld.boards import named, walker
@@ -90,3 +93,27 @@ def test_without_a_manager_all_act():
         world = sim.vectorize(2)
         assert world.reset().acting.all()
         world.close()
+
+
+@pytest.mark.parametrize(
+    ("given", "dtype", "holds"),
+    [
+        (np.int64(100), np.int8, True),
+        (np.int64(300), np.int8, False),
+        (np.int16(-1), np.uint8, False),
+        (np.uint8(200), np.int8, False),
+        (np.uint8(200), np.int16, True),
+        (np.float64(0.5), np.int32, False),
+        (np.float64(7.0), np.int32, True),
+        (np.float64(1 / 3), np.float32, True),
+        (np.int64(2**40), np.int32, False),
+    ],
+)
+def test_numbers_are_kept_or_refused(given, dtype, holds):
+    limits = np.iinfo(dtype) if np.issubdtype(dtype, np.integer) else np.finfo(dtype)
+    leaf = Leaf("load", (), Box(limits.min, limits.max, (1,), dtype))
+    if holds:
+        assert fitted(leaf, np.array([given]), "a").tolist() == [dtype(given)]
+    else:
+        with pytest.raises(UserError, match=f"is {given} "):
+            fitted(leaf, np.array([given]), "a")
