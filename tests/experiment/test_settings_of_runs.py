@@ -73,6 +73,9 @@ def test_what_is_said_arrives(key, value, path, expected):
 def test_nothing_else_changes_without_a_word():
     plain = settings(params())
     assert (plain.steps, plain.train.max_updates, plain.seed) == (UNLIMITED, 3, 3)
+    rows = plain.ppo.rollout * plain.num_worlds * 2  # all samples of the policy with two of three agents
+    assert (plain.ppo.epochs, plain.ppo.minibatch) == (1, rows)
+    assert (plain.ppo.gae_lambda, plain.ppo.target_kl) == (1.0, None)
     assert (plain.train.checkpoint_updates, plain.train.checkpoint_at_end) == (None, True)
     assert plain.train.checkpoint_seconds < NEVER
 

@@ -19,10 +19,11 @@ from tests.train.runs import log_of
 
 
 def filled(rng: np.random.Generator, steps: int, shape: tuple[int, int]) -> TrajectoryBuffer:
-    buffer = TrajectoryBuffer(0, steps, shape)
-    buffer.reward[:] = rng.normal(3.0, [1.0, 1000.0, 5.0], (steps, *shape))
-    buffer.acting[:] = rng.random((steps, *shape)) < 0.7
-    buffer.ended[:] = rng.random((steps, *shape)) < 0.1
+    buffer = TrajectoryBuffer(2, steps, shape)  # what lies before the last rollout was counted before
+    whole = (2 + steps, *shape)
+    buffer.reward[:] = rng.normal(3.0, [1.0, 1000.0, 5.0], whole)
+    buffer.acting[:] = rng.random(whole) < 0.7
+    buffer.ended[:] = rng.random(whole) < 0.1
     return buffer
 
 
@@ -32,7 +33,7 @@ def returns_by_hand(buffers: list[TrajectoryBuffer], slot: int, gamma: float) ->
     for world in range(buffers[0].reward.shape[1]):
         total = 0.0
         for buffer in buffers:
-            for t in range(buffer.steps):
+            for t in range(2, 2 + buffer.steps):
                 total = gamma * total + float(buffer.reward[t, world, slot])
                 if buffer.acting[t, world, slot]:
                     found.append(total)
@@ -58,9 +59,10 @@ def test_the_running_deviation_is_that_of_all_returns(by: Any) -> None:
 
 
 def test_returns_that_never_vary_are_divided_by_a_tenth_and_nothing_by_one() -> None:
-    running = ReturnDeviation("agent", [], ["paid", "unpaid", "absent"])
-    running.add(np.array([[4.0, 20.0, 100.0], [4.0, 0.0, 0.0], [0.0, 0.0, 0.0]]))  # 5, 5, 5, 5
-    assert running.divisors.tolist() == [0.5, 1.0, 1.0]
+    running = ReturnDeviation("agent", [], ["paid", "fined", "unpaid", "absent"])
+    five, minus = [4.0, 20.0, 100.0], [4.0, -20.0, 100.0]  # 5, 5, 5, 5
+    running.add(np.array([five, minus, [4.0, 0.0, 0.0], [0.0, 0.0, 0.0]]))
+    assert running.divisors.tolist() == [0.5, 0.5, 1.0, 1.0]
 
 
 class Signs(ParallelEnv):

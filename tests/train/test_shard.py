@@ -112,6 +112,20 @@ def test_rewards_are_scaled_once_also_those_of_earlier_rollouts() -> None:
     assert shard.collector.buffer.earlier == 24
     assert np.count_nonzero(found[0], axis=(1, 2)).all()
     np.testing.assert_allclose(found[1], 0.5 * found[0])
+    shard.divide_rewards(np.array([2.0, 4.0], np.float32))
+    divided = shard.collector.buffer.reward
+    assert np.array_equal(divided[:24], found[1][:24])
+    assert np.array_equal(divided[24:], found[1][24:] / np.array([2.0, 4.0], np.float32))
+
+
+def test_worlds_that_begin_anew_are_others_in_each_shard_and_after_each_update() -> None:
+    learner = learner_of(SETTINGS, Corridor())
+    drawn = []
+    for index, update in ((0, 3), (1, 3), (0, 4), (1, 4)):
+        shard = make_shard(index, make_corridor, learner, SETTINGS)
+        shard.load({}, update)
+        drawn += shard.world.timestep.observation["noise"][:, 0, 0].tolist()
+    assert len(set(drawn)) == len(drawn) >= 8
 
 
 def normalised(settings: TrainSettings, make: Any, world: World) -> list[Shard]:

@@ -8,12 +8,14 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from gymnasium import spaces
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interplay.train.advantage import generalised_advantage
 from interplay.train.algorithms import Algorithm, Segments
-from interplay.train.samples import TrajectoryBuffer
+from interplay.train.observations import ObservationRows
+from interplay.train.samples import PendingSamples, SampleLayout, TrajectoryBuffer, cut_sequences
 
 SLOTS = (2, 3)
 
@@ -129,6 +131,35 @@ def test_every_sample_is_ready_exactly_once_with_the_whole_life_s_return(
         buffer.advance()
     assert set(used.values()) <= {1}
     assert all(t >= updates * rollout - earlier for t, _, _ in waiting)
+
+
+def test_samples_that_wait_move_with_their_trajectories() -> None:
+    """Of five samples three wait; the trajectories moved back by 3 steps."""
+    layout = SampleLayout(ObservationRows(spaces.Dict(x=spaces.Box(0, 9, (1,), np.float32))), 1, memory=1)
+    pending = PendingSamples(layout, 8)
+    teaches = np.array([[True, False, True]])
+    for step, slots in ((3, [2, 0]), (5, [1]), (9, [2, 1])):
+        seen, count = layout.allocate(len(slots)), len(slots)
+        seen.rows["float32"][:, 0] = seen.memory[:, 0] = 10 * step + np.array(slots)
+        outputs = np.arange(3 * count, dtype=np.float32).reshape(count, 3) + 100 * step
+        pending.append(seen, outputs, step, np.array(slots), np.array(slots, np.uint8) + 4, teaches)
+    pending.keep(np.array([True, False, True, False, True]), 3)
+    assert (pending.count, pending.kept) == (3, 3)
+    assert pending.step[:3].tolist() == [0, 2, 6]
+    assert pending.slot[:3].tolist() == [2, 1, 1]
+    assert pending.population[:3].tolist() == [6, 5, 5]
+    assert pending.acts[:3].tolist() == [True, False, False]
+    assert pending.seen.rows["float32"][:3, 0].tolist() == pending.seen.memory[:3, 0].tolist() == [32, 51, 91]
+    assert pending.action[:3, 0].tolist() == [300, 500, 903]
+    assert pending.log_prob[:3].tolist() == [301, 501, 904]
+
+
+def test_windows_of_sequences_begin_at_the_last_rollout() -> None:
+    """Windows of 4 steps from step 6: 2 to 5, 6 to 9; a slot without some of the steps, one that changes its population."""
+    step, slot = np.array([1, 2, 4, 5, 6, 7, 9, 5, 6, 8]), np.array([0] * 7 + [1] * 3)
+    population = np.array([0] * 7 + [0, 0, 1], np.uint8)
+    units = cut_sequences(step, slot, population, 4, 6)
+    assert sorted(unit[unit >= 0].tolist() for unit in units) == [[0], [1, 2, 3], [4, 5, 6], [7], [8], [9]]
 
 
 def test_a_buffer_that_was_saved_goes_on() -> None:
