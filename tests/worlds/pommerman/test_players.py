@@ -43,9 +43,13 @@ def test_it_bombs_an_enemy_next_to_it():
 
 def test_it_does_not_where_it_could_not_flee():
     assert LAY not in choices(room(["####", "#01#", "####"]))
-    assert LAY not in choices(room(["######", "#w0..#", "######"]))  # in the row of the bomb, within its reach
-    assert choices(room(["#######", "#w0...#", "#######"])) == {LAY}  # beyond its reach
-    assert choices(room(["######", "#w0..#", "###.##", "######"])) == {LAY}  # around a corner
+    in_line, beyond, around = (
+        room(["######", "#w0..#", "######"]),
+        room(["#######", "#w0...#", "#######"]),
+        room(["######", "#w0..#", "###.##", "######"]),
+    )
+    assert LAY not in choices(in_line)
+    assert choices(beyond) == choices(around) == {LAY}
 
 
 def test_without_ammo_it_goes_for_a_near_enemy_half_of_the_time_once_it_has():
