@@ -75,6 +75,13 @@ def test_the_end_of_a_run_is_its_best_only_where_no_window_was_full(
         assert found.close(100)
     found.keep(tmp_path / "0300", ends=True)
     assert copied == kept
+    found.agent_steps = 400
+    for there, again in ((None, ["0400"]), (300, ["0400"]), (400, [])):  # a copy that is lost, or another one
+        monkeypatch.setattr(best, "_steps_of", lambda _, there=there: there)
+        copied.clear()
+        found.keep(tmp_path / "0400")
+        found.keep(tmp_path / "0500")
+        assert copied == again
 
 
 def test_a_window_is_what_the_last_value_would_be_if_the_run_ended_there() -> None:
@@ -105,3 +112,9 @@ def test_a_run_that_goes_on_counts_its_windows_as_without_the_stop(tmp_path: Pat
         kept = SimpleNamespace(record=stopped.describe(), path=tmp_path / "0001", agent_steps=1)
         stopped = Best("life", 3, kept)
         assert stopped.describe() == straight.describe()
+    assert stopped.agent_steps is not None
+    (tmp_path / best.BEST).rmdir()  # without its checkpoint the value is of no use
+    assert Best("life", 3, kept).describe()["best"] == straight.describe()["best"] | {
+        "value": None,
+        "agent_steps": None,
+    }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+from types import SimpleNamespace
 from typing import Any
 
 import jax.numpy as jnp
@@ -14,7 +16,7 @@ from interplay.train.algorithms.policy_gradient import PolicyGradient, policy_gr
 from interplay.train.algorithms.ppo import Ppo, ppo_terms
 from interplay.train.algorithms.value_factorisation import ValueFactorisation
 from interplay.train.batches import Batch
-from interplay.train.factored.sampler import _means
+from interplay.train.factored.sampler import Sampler, _means
 from interplay.train.losses import Prediction
 from interplay.train.settings import PolicyGradientGroup, PpoGroup, QmixGroup
 from interplay.train.settings.algorithms import A2cGroup
@@ -134,3 +136,18 @@ def test_what_teams_learn_is_logged_as_means_over_their_decisions() -> None:
         "rows[a]": 8.0,
         "gradient_norm[a]": 1.0,
     }
+
+
+def test_each_step_and_shard_samples_anew() -> None:
+    """Also each team group and update; the same again are the same."""
+    replay: Any = SimpleNamespace(draw=lambda rng, count: rng.random(count), take=lambda drawn, count: drawn)
+    sampler: Any = Sampler.__new__(Sampler)
+    sampler.learner, sampler._each = SimpleNamespace(team_groups=[SimpleNamespace(name="one")] * 2), 1
+
+    def drawn(seed: int, update: int, shard: int, number: int, step: int) -> float:
+        sampler._worker = SimpleNamespace(settings=SimpleNamespace(seed=seed), updates=update)
+        return float(sampler._draw(SimpleNamespace(index=shard, replays={"one": replay}), number, step)[0])
+
+    every = list(product((0, 1), repeat=5))
+    assert len({drawn(*one) for one in every}) == len(every)
+    assert drawn(*every[5]) == drawn(*every[5])

@@ -133,6 +133,13 @@ def test_a_number_without_a_case_is_a_dash() -> None:
     assert stream.getvalue().strip().endswith("win_vil -, kl 0.5")
 
 
+def test_a_run_is_not_done_before_its_end() -> None:
+    stream = io.StringIO()
+    with Progress(1_000, stream=stream, clock=Clock()) as progress:
+        progress.update(999)
+    assert stream.getvalue() == "999 / 1,000 agent-steps (99 %)\n"
+
+
 class Gone(io.StringIO):
     """A terminal that was closed, or a pipe whose reader has gone."""
 

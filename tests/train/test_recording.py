@@ -45,10 +45,11 @@ class Clock:
 class Trained:
     """A batch that a trainer would step, and its tap."""
 
-    def __init__(self, run: Path, world: World | None = None, **record: Any) -> None:
+    def __init__(self, run: Path, world: World | None = None, options: Any = None, **record: Any) -> None:
         self.world = world or make_world("dilemma/fixed", num_worlds=2, seed=1)
         self.clock, self.said, self.updates = Clock(), [], 0
-        settings = TrainSettings(world={"id": self.world.id}, record={"every": 2, "ticks": 10, **record})
+        chosen = {"id": self.world.id, "options": options or {}}
+        settings = TrainSettings(world=chosen, record={"every": 2, "ticks": 10, **record})
         run.mkdir(exist_ok=True)
         self.world.reset()
         self.policy = RandomPolicy()
@@ -88,6 +89,19 @@ def test_a_window_comes_every_so_many_updates(tmp_path, at_once):
         assert (reader.closed, reader.ticks, reader.troubles) == (True, 10, [])
         assert reader.header.policy == f"{tmp_path.name} at 200, in training"
         assert reader.header.exact
+    trained.updates = 9  # the next one was due after 6, and is late
+    for _ in range(2):
+        trained.update()
+    assert named(tmp_path)[3:] == ["000004-900.replay"]
+
+
+def test_a_stage_s_options_stand_over_those_of_the_run(tmp_path, at_once):
+    stage = make_world("dilemma/fixed", num_worlds=2, seed=1, rounds=9)
+    trained = Trained(tmp_path, stage, options={"rounds": 5}, every=1)
+    trained.tap.move(stage, {"rounds": 9})
+    trained.update()
+    with ReplayReader(tmp_path / "recordings" / "000001-0.replay") as reader:
+        assert reader.header.options["rounds"] == 9
 
 
 def test_windows_stay_within_their_share_of_the_time(tmp_path):

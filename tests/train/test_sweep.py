@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 from interplay.core.errors import UserError
 from interplay.evaluate.tournaments.results_log import ResultsLog
+from interplay.registry import training_settings
 from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
 from interplay.train.settings import TrainGroup
 from interplay.train.sweep import SweepSettings, plan, resume_sweep, sweep
@@ -174,6 +175,9 @@ def test_a_plan_has_every_point_with_every_seed_and_the_worlds_own_settings():
     ]
     assert len({run.digest for run in runs}) == 6
     assert plan(asked(settings={"seed": 7}))[0].settings.seed == 7
+    own = training_settings(WORLD)["ppo"]["reward_scale"]
+    settings = [plan(asked(settings=given))[0].settings for given in ({}, {"ppo": {"reward_scale": own / 4}})]
+    assert [one.ppo.reward_scale for one in settings] == [own, own / 4]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -15,8 +16,9 @@ from interplay.core.errors import UserError
 from interplay.core.world import TimeStep, World
 from interplay.train.distributions import Distribution
 from interplay.train.factored.learner import TeamLearner
+from interplay.train.factored.recorder import TeamRecorder
 from interplay.train.factored.replay import Frames, Replay
-from interplay.train.factored.teams import find_marks
+from interplay.train.factored.teams import TeamGroup, find_marks
 from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import Shard, make_shard
@@ -144,6 +146,33 @@ def test_stretches_are_what_the_world_said(pay: str, make: Any):
                 count += 1
         at += 5 if not expected[at + 4]["decides"] else 4
     assert count > 50
+
+
+@pytest.mark.parametrize(("pay", "expected"), [("mean", [3.0, 12.0]), ("sum", [6.0, 24.0])])
+def test_a_team_is_paid_for_those_who_are_there(pay: str, expected: list[float]) -> None:
+    """Teams of three slots, of which one is empty, and of two; only the first slot chose."""
+    teams = np.array([[0, 1, 2], [3, 4, 5]])
+    earned, acted = [], []
+    replay = SimpleNamespace(
+        open=np.ones(2, bool),
+        chose=np.ones((2, 3), bool),
+        earn=lambda *given: earned.append(given),
+        act=lambda *given: acted.append(given),
+        end=lambda over: None,
+    )
+    recorder: Any = TeamRecorder.__new__(TeamRecorder)
+    recorder.team_groups, recorder.replays = (TeamGroup("agent", 0, teams),), [replay]
+    recorder._collector = SimpleNamespace(present=np.array([[1, 1, 0, 1, 1]], bool))
+    recorder._group = SimpleNamespace(reward=pay, reward_scale=2.0, gamma=0.5)
+    recorder._world, recorder._columns = SimpleNamespace(num_worlds=1), [teams]
+    recorder._taken = {"agent": np.arange(10.0, 15.0)[:, None]}
+    nothing = np.zeros((1, 5), bool)
+    step: Any = SimpleNamespace(reward=np.array([[1, 2, 100, 4, 8]], np.float32), truncated=nothing)
+    recorder._add(0, step, np.array([[1, 0, 0, 0, 0]], bool), nothing)
+    ((who, reward, gamma),) = earned
+    assert (who.tolist(), reward.tolist(), gamma) == ([0, 1], expected, 0.5)
+    ((who, action),) = acted
+    assert (who.tolist(), action[:, :, 0].tolist()) == ([0], [[10, 11, 12]])
 
 
 @pytest.mark.parametrize(
@@ -280,6 +309,10 @@ def test_places_are_those_in_teams_as_large_as_they_may_be():
     others = populations._replace(opponents=("pair",))
     assert find_marks(settings, world, others)["agent"].tolist() == marks
     assert find_marks(settings_of(population=groups), world, populations) == {}
+    kinds = {"by": "name", "groups": {"walkers": ["walker_[01]"], "guide": ["walker_2"]}}
+    world, settings = TwoKinds(1), settings_of(population=kinds, qmix={"agent_id": True})
+    found = find_marks(settings, world, with_opponents(settings, world))
+    assert {kind: own.tolist() for kind, own in found.items()} == {"walker": [[1, 0], [0, 1]], "guide": [[1]]}
 
 
 def test_a_team_view_begins_with_the_first_members_own():

@@ -81,6 +81,7 @@ def test_stretches_are_those_of_a_list(seed: int):
         for team in ended:
             lists[team].frames[-1]["discount"] = 0.0
     assert replay.there == len(order)
+    assert set(replay.draw(rng, 40 * len(order)).tolist()) == set(range(len(order)))
     met = [0] * TEAMS
     for place, team in enumerate(order):
         stretch = lists[team].stretches[met[team]]

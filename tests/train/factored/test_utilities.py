@@ -13,6 +13,7 @@ from interplay.core.errors import UserError
 from interplay.core.settings import changed
 from interplay.train.factored.learner import TeamLearner
 from interplay.train.factored.replay import Frames
+from interplay.train.factored.teams import TeamGroup
 from interplay.train.factored.utilities import NUM_SUMS, Differences
 from interplay.train.selfplay.matchups import with_opponents
 from tests.train.factored.games import TwoStep
@@ -132,6 +133,16 @@ def test_a_step_goes_along_the_mean_and_the_target_follows_later():
         assert np.array_equal(learner.targets["agent"], first) == (steps < 3)
         assert np.array_equal(learner.targets["agent"], np.asarray(learner.vectors["agent"])) == (steps == 3)
         learner.step(0, learner.sums(0, frames), 0)
+
+
+def test_the_target_of_one_population_follows_alone():
+    learner: Any = TeamLearner.__new__(TeamLearner)
+    before = learner.targets = {"agent": np.zeros((3, 2), np.float32)}
+    learner.vectors = {"agent": np.array([[1, 2], [3, 4], [5, 6]], np.float32)}
+    kept = before["agent"]
+    learner._copy(TeamGroup("agent", 1, np.zeros((1, 2), int)))
+    assert learner.targets["agent"].tolist() == [[0, 0], [3, 4], [0, 0]]
+    assert not kept.any()
 
 
 def test_a_sum_that_is_not_finite_is_told_by_its_tensor():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+from itertools import pairwise
 from types import SimpleNamespace
 
 import gymnasium
@@ -26,6 +27,7 @@ from interplay.train import (
     off_policy,
 )
 from interplay.train.tabular.on_policy import first_visits
+from interplay.train.tabular.trainers import Episode
 from interplay.worlds.corridor.simulation import MultiCorridor
 from tests.sim.toys import Called
 
@@ -35,6 +37,23 @@ class Playing(MultiPolicyTrainer):
 
     def train(self, iterations=1, **kwargs):
         return [self.generate_episode(**kwargs) for _ in range(iterations)]
+
+
+def test_an_episode_is_text_in_order_of_time():
+    episode = Episode({"a": [1, 2]}, {"a": [3]}, {"a": [0.5]}, {"a": [True], "__all__": [True]})
+    lines = (
+        "a",
+        "  Observations",
+        "    1",
+        "    2",
+        "  Actions",
+        "    3",
+        "  Rewards",
+        "    0.5",
+        "  Dones",
+        "    True",
+    )
+    assert episode.text() == "\n".join(lines) + "\n"
 
 
 class PlayingOne(SinglePolicyTrainer, Playing):
@@ -166,22 +185,22 @@ def test_an_episode_is_observations_actions_rewards_and_dones(manager, horizon):
 
 @pytest.mark.parametrize("manager", [AllStepManager, TurnBasedManager])
 def test_no_reward_is_lost_at_the_horizon(manager):
-    """L4: what waiting agents have earned is theirs."""
+    """L4: what waiting agents have earned since their first action is theirs."""
     sim = corridor(manager, end=9, num_agents=3)
-    paid = []
-    step = sim.sim.sim.step
+    inner, paid = sim.sim.sim, {}
+    step = inner.step
 
     def counted(action, **kwargs):
-        before = sum(sim.sim.sim.reward.values())
+        before = dict(inner.reward)
         step(action, **kwargs)
-        paid.append(sum(sim.sim.sim.reward.values()) - before)
+        for agent in {**paid, **action}:
+            paid[agent] = paid.get(agent, 0) + inner.reward[agent] - before[agent]
 
-    sim.sim.sim.step = counted
+    inner.step = counted
     for seed in range(5):
         paid.clear()
         episode = PlayingOne(sim=sim, policy=random_policy(sim)).generate_episode(horizon=5, seed=seed)
-        told = sum(sum(rewards) for rewards in episode.rewards.values())
-        assert told >= sum(paid)  # agents who have not acted yet may still be owed a bump, which is negative
+        assert {agent: sum(episode.rewards[agent]) for agent in paid} == paid
 
 
 def test_a_log_is_a_text_file_that_can_be_written(tmp_path):
@@ -338,19 +357,23 @@ def test_episodes_of_gymnasium_environments_drop_the_last_state():
     class Counting(gymnasium.Env):
         observation_space = action_space = Discrete(9)
 
+        def __init__(self, ends):
+            self.ends = ends
+
         def reset(self, *, seed=None, options=None):
             self.at = 0
             return 0, {}
 
         def step(self, action):
             self.at += 1
-            return self.at, float(action), self.at == 3, self.at == 5, {}
+            return self.at, float(action), self.at == self.ends, self.at == 3, {}
 
     table = np.zeros((9, 9))
     table[:, 4] = 1
     policy = QTablePolicy(Discrete(9), Discrete(9), q_table=table)
-    assert generate_episode(Counting(), policy) == ([0, 1, 2], [4, 4, 4], [4.0, 4.0, 4.0])
-    assert generate_episode(Counting(), policy, horizon=2) == ([0, 1], [4, 4], [4.0, 4.0])
+    assert generate_episode(Counting(9), policy) == ([0, 1, 2], [4, 4, 4], [4.0, 4.0, 4.0])  # truncated
+    for ends, horizon in ((2, 200), (9, 2)):
+        assert generate_episode(Counting(ends), policy, horizon) == ([0, 1], [4, 4], [4.0, 4.0])
 
 
 def test_debug_trainers_make_a_random_policy_for_each_agent(tmp_path):
@@ -385,6 +408,10 @@ def test_debug_trainers_write_two_files_per_episode(tmp_path):
     for word in ("agent0", "agent1", "Observations", "Actions", "Rewards", "Dones"):
         assert word in agents
     assert agents == tmp_path.joinpath(folders[1], "Episode_0_by_agent.txt").read_text()
+    begins = [f"    {observed[0]!r}" for observed in trainer.generate_episode(seed=4).observations.values()]
+    second = tmp_path.joinpath(folders[0], "Episode_1_by_agent.txt").read_text().splitlines()
+    assert [second[i + 1] for i, line in enumerate(second) if line == "  Observations"] == begins
+    assert begins != [line for before, line in pairwise(agents.splitlines()) if before == "  Observations"]
 
 
 def test_the_default_folder_is_in_the_home_directory(tmp_path, monkeypatch):
