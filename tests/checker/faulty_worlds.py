@@ -393,10 +393,10 @@ class FlagStays(Camp):
         self.state.terminated[...] |= going[:, None] & (self.state.health == 0)
 
 
-@fault("reward-after-end", "the dead go on earning after their lives were said to have ended")
-class DeadEarn(Camp):
+@fault("reward-after-end", "the dead go on paying after their lives were said to have ended")
+class DeadPay(Camp):
     def pay(self, going: np.ndarray) -> None:
-        self.state.reward[...] += 0.5 * (going & ~self.state.over)[:, None]
+        self.state.reward[...] -= 0.5 * (going & ~self.state.over)[:, None]
 
 
 @fault("stands-still", "rewards of the last step are paid again in a world that is over", steps=LATE)

@@ -212,6 +212,17 @@ def test_theft(scene, resolution, steal, style, fraction, mine, theirs, after):
     assert (s.agent(1).water, s.agent(0).water) == after
 
 
+@pytest.mark.parametrize("resolution", ["sequential", "simultaneous"])
+def test_each_good_is_conserved_by_itself(scene, resolution):
+    """The victim has 1 food left and 19 water: it loses 1 and 2, which the thief gains after its own drain of 1."""
+    s = scene(order="seniority", steal="conserved", resolution=resolution)
+    s.place(17, 17, food=2, water=20, **OLD)
+    s.place(17, 19, food=10, water=12, **OLD)
+    s.act({1: (PASS, RANGE)})
+    assert (s.agent(0).food, s.agent(0).water) == (0, 17)
+    assert (s.agent(1).food, s.agent(1).water) == (10, 13)
+
+
 def test_a_kill_steals_too(scene):
     s = duel(scene, attacker={"food": 5, "water": 30})
     s.act({0: (PASS, MELEE)})

@@ -246,12 +246,12 @@ def test_bandwagon_follows_the_last_board_one_saw(nine: HandTable) -> None:
 
 def test_the_lot_falls_where_the_numbers_say(nine: HandTable) -> None:
     dead = (0, 5)  # the living, counted: 1, 2, 3, 4, 6, 7, 8 are 0, 1, 2, 3, 4, 5, 6
-    names = [-1, 8, 8, 1, 2, -1, 6, 7, 8]  # 6 + 6 + 0 + 1 + 4 + 5 + 6 = 28, none left of 7
+    names = [-1, 8, 8, 1, 2, -1, 6, 7, -1]  # 6 + 6 + 0 + 1 + 4 + 5 = 22, one left of three times 7; 8 is silent
     policy = start(CoordinatedLynch(), nine)
     for villager in (1, 2, 6, 8):
-        assert named(policy, nine.show(DAY_EXECUTION, dead=dead, names=names), villager) == {1: 1.0}
-    names[1] = 3  # 24: place 3
-    assert named(policy, nine.show(DAY_EXECUTION, dead=dead, names=names), 6) == {4: 1.0}
+        assert named(policy, nine.show(DAY_EXECUTION, dead=dead, names=names), villager) == {2: 1.0}
+    names[1] = 3  # 18: place 4
+    assert named(policy, nine.show(DAY_EXECUTION, dead=dead, names=names), 6) == {6: 1.0}
 
 
 def test_the_lot_by_words() -> None:
