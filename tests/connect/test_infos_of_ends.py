@@ -157,11 +157,27 @@ def test_who_has_left_goes_on_being_told_what_was_said_at_its_end(story):
             theirs = {**theirs, **env.step({})[4]}
 
 
+class Summed(Line):
+    """Has a metric in an array of float64 that is written in place."""
+
+    @property
+    def metrics(self):
+        return super().metrics | {"total": self.total}
+
+    def _reset(self, which, seeds):
+        self.total = getattr(self, "total", np.zeros(self.num_worlds))
+        return super()._reset(which, seeds)
+
+    def _step(self, action):
+        self.total += 0.5
+        return super()._step(action)
+
+
 @pytest.mark.parametrize("leave", [False, True])
 @pytest.mark.parametrize("adapter", ["parallel", "dense", "gymnasium"])
 def test_metrics_are_zero_until_an_end_and_then_the_worlds_own(adapter, leave):
     """Of whoever ends in this step, or of all where the adapter knows one end alone; numbers, not views of the world's arrays."""
-    world = Line(1, leave=leave)
+    world = Summed(1, leave=leave)
     env = {"parallel": WorldEnv, "dense": DenseEnv, "gymnasium": WorldGymEnv}[adapter](world)
     rng, ends, told = np.random.default_rng(0), 0, []
     for seed in range(6):

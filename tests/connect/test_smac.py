@@ -430,6 +430,8 @@ def test_infos_are_numbers_and_name_the_limit_only_where_episodes_go_on(face, co
     assert sum(sum(info.values()) for info in infos) == continuing
     _, told = play(face("3m", seed=0, enemy="still", continuing_episode=continuing), winning)
     assert told[-1] == {"battle_won": True, "dead_allies": 0, "dead_enemies": 3}
+    _, told = play(face("10m_vs_11m", seed=0, enemy="still", continuing_episode=continuing), winning)
+    assert told[-1] == {"battle_won": True, "dead_allies": 0, "dead_enemies": 11}
 
 
 def test_counts_of_the_dead_leave_out_who_took_no_part():

@@ -13,6 +13,7 @@ from interplay.view import curves
 from interplay.view.curves import Reference, plot_runs
 from interplay.view.palette import POPULATIONS
 from interplay.view.run_log import read_run
+from interplay.view.seed_means import pooled
 from tests.view.figures import held, lines, titled
 from tests.view.runs import read_log, write_log, write_run
 
@@ -133,6 +134,25 @@ def test_what_is_compared_with_is_shown_as_far_as_the_runs_reach(monkeypatch, tm
     ]
     shown = [text.get_text() for text in axes.figure.legends[0].get_texts()]
     assert shown == ["a", "theirs", "chance"]
+
+
+def test_what_was_published_by_steps_of_slots_is_not_shown_over_other_axes(monkeypatch, tmp_path):
+    said = [
+        Reference("theirs", "life", windows=((0.0, 50_000.0, 1.0),)),
+        Reference("chance", "life", level=0.25),
+    ]
+    run = logged(tmp_path / "a", np.zeros(len(STEPS)))
+    axes = panel(monkeypatch, [run], references=said, against="agent_steps")
+    assert [line.get_label() for line in axes.lines[2:]] == ["chance"]
+
+
+def test_points_are_joined_in_the_order_of_their_places():
+    """Of 306 episodes 2.55 make a point: the one at 1 joins the 300 at 2."""
+    places, values = pooled(
+        np.array([3.0, 1.0, 2.0]), np.array([7.0, 50.0, 10.0]), np.array([5.0, 1.0, 300.0])
+    )
+    np.testing.assert_allclose(places, [601 / 301, 3.0])
+    np.testing.assert_allclose(values, [3050 / 301, 7.0])
 
 
 def test_panels_of_a_world_are_named_by_it_and_compared_with_what_was_published(monkeypatch, tmp_path):

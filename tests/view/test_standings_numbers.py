@@ -9,6 +9,8 @@ import pytest
 from rich.table import Table
 
 from interplay.evaluate.tournaments.merge_results import LifeCell, MergeResults
+from interplay.evaluate.tournaments.payoff import Payoff
+from interplay.evaluate.tournaments.ratings.league_table import LeagueTable
 from interplay.evaluate.tournaments.ratings.standings import Standings
 from interplay.view import standings_picture, standings_tables
 from tests.view.figures import held, lines, ticks, titled, written
@@ -87,6 +89,21 @@ def test_wins_stand_in_the_row_of_who_won():
         ["2", "middle", "44", "", "75"],
         ["3", "weak", "12", "25", ""],
     ]
+
+
+def test_payoffs_of_a_league_stand_in_the_rows_of_their_players(monkeypatch):
+    """The weak one won 1 of 4 against the strong one and 8 of 10 against the middle one, which never met the strong one."""
+    met = np.array([[0.0, 4.0, 10.0], [4.0, 0.0, 0.0], [10.0, 0.0, 0.0]])
+    total = np.array([[0.0, -2.0, 6.0], [0.0] * 3, [0.0] * 3])
+    figures = held(monkeypatch, standings_picture)
+    elo, since = np.array([-300.0, 210.0, 90.0]), np.array([500, 700, 900])
+    table = LeagueTable(
+        "w", 999, NAMES, ("", "a", "a"), since, elo, "weak", Payoff(total, np.triu(met)), np.zeros(3)
+    )
+    standings_picture.plot_league(table, "league.png")
+    axes = titled(figures[0], "won against")
+    assert ticks(axes, "x") == ticks(axes, "y") == list(ORDER)
+    assert written(axes) == {(0, 2): "75", (2, 0): "25", (1, 2): "20", (2, 1): "80"}
 
 
 def cell(home: str, other: str, cap: int, life: float, lives: int, **more: Any) -> LifeCell:
