@@ -165,7 +165,7 @@ class Summed(Line):
         return super().metrics | {"total": self.total}
 
     def _reset(self, which, seeds):
-        self.total = getattr(self, "total", np.zeros(self.num_worlds))
+        self.total = getattr(self, "total", np.zeros((self.num_worlds, len(self.agents))))
         return super()._reset(which, seeds)
 
     def _step(self, action):
