@@ -402,6 +402,7 @@ def test_a_mask_counts_where_the_run_had_none():
         mask = np.eye(2, dtype=np.int8)[choice]
         assert policy.act({name: one}, {name: {"action_mask": mask}}) == {name: choice}
         assert policy.act({name: {**one, "action_mask": mask}}) == {name: choice}
+    assert policy.act({name: one}, {name: {"acting": False}}) == {}
     with pytest.raises(UserError, match=f"{name} has a mask that does not fit"):
         policy.act({name: one}, {name: {"action_mask": np.ones(3)}})
 
