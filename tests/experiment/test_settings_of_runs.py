@@ -18,8 +18,11 @@ from tests.experiment.corridors import changed, corridor, params
 # Key of ray_tune, value, where it stands in the settings of the run, what stands there then.
 SAID = [
     ("run_or_experiment", "A2C", "algorithm", "a2c"),
+    ("run_or_experiment", "A2C", "a2c.rollout", 32),
     ("run_or_experiment", "PPO", "ppo.epochs", 10),
     ("stop", {"timesteps_total": 100}, "train.max_updates", 2),  # of steps of the simulation
+    ("stop", {"timesteps_total": 100, "training_iteration": 5}, "train.max_updates", 2),
+    ("stop", {"timesteps_total": 100, "training_iteration": 1}, "train.max_updates", 1),
     ("stop", {"training_iteration": 5}, "train.max_updates", 5),
     ("stop", {"episodes_total": 7}, "train.max_episodes", 7),
     ("stop", {"time_total_s": 2.5}, "train.max_seconds", 2.5),
@@ -73,6 +76,10 @@ def test_what_is_said_arrives(key, value, path, expected):
 def test_nothing_else_changes_without_a_word():
     plain = settings(params())
     assert (plain.steps, plain.train.max_updates, plain.seed) == (UNLIMITED, 3, 3)
+    assert plain.network.input_scale
+    given = params()
+    del given["ray_tune"]["verbose"]
+    assert not settings(given).train.quiet
     rows = plain.ppo.rollout * plain.num_worlds * 2  # all samples of the policy with two of three agents
     assert (plain.ppo.epochs, plain.ppo.minibatch) == (1, rows)
     assert (plain.ppo.gae_lambda, plain.ppo.target_kl) == (1.0, None)

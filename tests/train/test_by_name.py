@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from gymnasium import spaces
@@ -11,6 +13,8 @@ from pettingzoo.classic import tictactoe_v3
 import interplay
 from interplay.connect.handed import hand_over
 from interplay.core.errors import UserError
+from interplay.core.world import Kind
+from interplay.train.play.by_name import mark_of
 from interplay.train.play.forms import leaf_of
 from tests.train.test_exporting import CASES, made, seen_in
 
@@ -127,6 +131,9 @@ def test_a_life_ends_by_its_name(network):
     first, kept = fresh._memory[kind][0], policy._memory[kind][0]
     assert np.allclose(kept[0], first[0], atol=1e-6)
     assert np.abs(kept[1] - first[1]).max() > 1e-3
+    for each in (policy, fresh):  # and from there on it remembers
+        each.act({one: seen[one]}, infos)
+    assert np.allclose(policy._memory[kind][0, 0], fresh._memory[kind][0, 0], atol=1e-6)
     with pytest.raises(UserError, match="unknown agent"):
         made("tests.connect.foreign_envs:Market", {"kind": "mlp"})[0].forget("nobody")
 
@@ -160,6 +167,22 @@ def test_one_network_moves_more_agents_than_it_was_trained_with(name):
         if row < 5 or row >= 8:
             assert len({str(action) for action in actions.values()}) == 1
         assert np.array_equal(policy.look(one, agent="bird_7").logits, policy.look(one).logits)
+    further = policy._names()._further
+    before = further._memory.copy()
+    policy.forget("bird_7")
+    changed = (further._memory != before).any(axis=1)
+    assert changed.tolist() == [
+        bool(before.size) and row == further._row["bird_7"] for row in range(len(before))
+    ]
+
+
+def test_the_mark_of_an_agent_is_that_of_its_place_in_its_kind():
+    kind = Kind("guide", (1, 3), spaces.Dict(), spaces.Discrete(2))
+    marks = np.array([[0, 1], [1, 0]], np.float32)
+    policy = SimpleNamespace(
+        networks={"guide": SimpleNamespace(marks=marks)}, world=SimpleNamespace(agents=["a", "b", "c", "d"])
+    )
+    assert [mark_of(policy, kind, agent).tolist() for agent in "bd"] == [[0, 1], [1, 0]]
 
 
 def test_networks_of_several_say_which_moves_an_agent():
@@ -379,6 +402,7 @@ def test_a_mask_counts_where_the_run_had_none():
         mask = np.eye(2, dtype=np.int8)[choice]
         assert policy.act({name: one}, {name: {"action_mask": mask}}) == {name: choice}
         assert policy.act({name: {**one, "action_mask": mask}}) == {name: choice}
+    assert policy.act({name: one}, {name: {"acting": False}}) == {}
     with pytest.raises(UserError, match=f"{name} has a mask that does not fit"):
         policy.act({name: one}, {name: {"action_mask": np.ones(3)}})
 

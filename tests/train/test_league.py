@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 
@@ -79,6 +80,20 @@ def casting_of(league: League, worlds: int, **own: Any) -> LeagueCasting:
     return LeagueCasting(league, sides_of(settings, world, with_opponents(settings, world)), world, seed=3)
 
 
+def mark_moments(learner: Learner) -> None:
+    """Sets all numbers of the optimiser to 1 for the first learner, to 2 for the second."""
+    learner._moments["agent"] = jax.tree.map(
+        lambda leaf: jax.numpy.stack([jax.numpy.full_like(leaf[q], q + 1) for q in range(2)]),
+        learner._moments["agent"],
+    )
+
+
+def moments_of(learner: Learner) -> list[set[float]]:
+    """The numbers of the optimiser of each learner."""
+    leaves = jax.tree.leaves(learner._moments["agent"])
+    return [{float(one) for leaf in leaves for one in np.ravel(leaf[q])} for q in range(2)]
+
+
 # -- who there is --------------------------------------------------------------------------------------
 
 
@@ -122,12 +137,14 @@ def test_who_begins_anew_has_its_first_weights_and_no_results() -> None:
     first = {name: np.array(vectors) for name, vectors in learner.vectors.items()}
     for name in first:
         learner.vectors[name] = learner.vectors[name] + 1.0
+    mark_moments(learner)
     assert learner.keep_selves(1, 100) == {}
     for period, begins in ((500, False), (1000, True)):
         learner.keep_selves(2, period)
         main, exploiter = np.asarray(learner.vectors["agent"])
         assert np.array_equal(exploiter, first["agent"][1]) == begins
         assert np.array_equal(main, first["agent"][0] + 1.0)
+        assert moments_of(learner) == [{1.0}, {0.0} if begins else {2.0}]
     assert isinstance(learner.pool, League)
     assert np.array_equal(learner.pool.stacks["agent"][1], first["agent"][1])  # its mirror too
     assert learner.pool.age.tolist() == [2, 0]
@@ -186,6 +203,7 @@ def test_who_falls_behind_goes_on_from_who_is_ahead() -> None:
     assert (league.factor >= 0.25).all()
     assert (league.factor <= 4.0).all()
     before, factor = np.array(learner.vectors["agent"]), league.factor.copy()
+    mark_moments(learner)
     rates = [
         own["learning_rate"] for own in league.scale([{"learning_rate": 1.0, "entropy_coefficient": 1.0}] * 2)
     ]
@@ -197,6 +215,7 @@ def test_who_falls_behind_goes_on_from_who_is_ahead() -> None:
     after = np.array(learner.vectors["agent"])
     assert np.array_equal(after[1], before[0])
     assert np.array_equal(after[0], before[0])
+    assert moments_of(learner) == [{1.0}, {1.0}]
     assert np.array_equal(league.factor[0], factor[0])
     assert all(
         step == pytest.approx(1.5) or step == pytest.approx(1 / 1.5) for step in league.factor[1] / factor[0]

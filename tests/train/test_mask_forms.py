@@ -10,7 +10,7 @@ from gymnasium import spaces
 
 from interplay.core.errors import UserError
 from interplay.train.distributions import Distribution
-from interplay.train.play.forms import legal_of, refuse_stuck
+from interplay.train.play.forms import legal_of, parted, refuse_stuck
 
 FOUR: spaces.Space[Any] = spaces.Discrete(4)
 SHOP = spaces.Dict({"buy": spaces.Discrete(3), "pair.x": spaces.Discrete(2), "push": spaces.Box(-1, 1, (1,))})
@@ -40,6 +40,14 @@ REFUSED: list[tuple[spaces.Space[Any], Any]] = [
 @pytest.mark.parametrize(("space", "mask", "row"), ROWS)
 def test_masks_of_every_form_are_rows(space: spaces.Space[Any], mask: Any, row: list[int]) -> None:
     assert legal_of(space, mask, "it", needs=("buy",)).astype(int).tolist() == row
+
+
+def test_rows_are_parted_by_heads() -> None:
+    found = parted(Distribution(SHOP), np.array([[1, 0, 0, 1, 1], [0, 1, 1, 0, 1]]))
+    assert {key: own.tolist() for key, own in found.items()} == {
+        "buy": [[1, 0, 0], [0, 1, 1]],
+        "pair.x": [[1, 1], [0, 1]],
+    }
 
 
 @pytest.mark.parametrize(("space", "mask"), REFUSED)

@@ -15,6 +15,7 @@ from interplay.core.world import Kind
 from interplay.train.learner import Learner
 from interplay.train.play import single, trained_policy
 from interplay.train.play.single import SingleActor
+from interplay.train.play.trained_policy import TrainedPolicy
 from interplay.train.populations import Populations
 from interplay.train.settings import TrainSettings
 from tests.train.test_exporting import CASES, made, seen_in
@@ -81,3 +82,34 @@ def test_each_row_has_its_own_memory_piece_by_piece(monkeypatch: pytest.MonkeyPa
         after = policy.look({key: leaf[row] for key, leaf in seen.items()}, memory=before[row]).memory
         expected = after if row in index else before[row]
         assert np.allclose(memory[0, row], expected, atol=1e-5)
+
+
+def test_each_row_is_read_by_its_population_s_network_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Network n gives 10^n times what it sees, and the mask or 1; populations are played by the networks 2, 0 and 1."""
+    monkeypatch.setattr(trained_policy, "AT_ONCE", 2)
+
+    def write(given: Any, picked: np.ndarray, out: Any) -> None:
+        out["x"][:] = given["x"][picked]
+
+    def outputs(_: Any, number: int, rows: Any, legal: Any = None) -> np.ndarray:
+        second = np.ones(2) if legal is None else legal[:, 1]
+        return np.stack([10.0**number * rows["x"][:, 0], second], axis=1)
+
+    policy: Any = TrainedPolicy.__new__(TrainedPolicy)
+    policy.settings = build(TrainSettings, {"world": {"id": "x"}, "belief": {"about": "a"}}, "test")
+    layout = SimpleNamespace(allocate=lambda count: {"x": np.zeros((count, 1))}, write=write)
+    distribution, kind = SimpleNamespace(choices=2), SimpleNamespace(slots=(0, 1))
+    network = SimpleNamespace(layout=layout, distribution=distribution, kind=kind)
+    network.probabilities = network.beliefs = outputs
+    policy.networks, policy.inference = {"agent": network}, {"agent": None}
+    policy.names, world = ("a", "b", "c"), SimpleNamespace(population_names=("c", "a", "b"))
+    policy._populations = Populations(world.population_names, np.array([2, 0], np.uint8))
+    policy._moved_by = policy._match(world)
+    assert policy._moved_by.tolist() == [2, 0, 1]
+    assert [policy.mover(slot) for slot in (0, 1)] == [1, 2]
+    seen, population = {"x": np.arange(1.0, 9)[:, None]}, np.array([0, 2, 2, 1, 2, 0, 1, 2])
+    mask = np.arange(16).reshape(8, 2) % 3 > 0
+    expected = 10.0 ** policy._moved_by[population] * np.arange(1, 9)
+    assert policy.beliefs(seen, population)[:, 0].tolist() == expected.tolist()
+    found = policy.probabilities(seen, mask, population)
+    assert (found[:, 0].tolist(), found[:, 1].tolist()) == (expected.tolist(), mask[:, 1].tolist())
