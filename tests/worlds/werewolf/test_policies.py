@@ -246,7 +246,7 @@ def test_bandwagon_follows_the_last_board_one_saw(nine: HandTable) -> None:
 
 def test_the_lot_falls_where_the_numbers_say(nine: HandTable) -> None:
     dead = (0, 5)  # the living, counted: 1, 2, 3, 4, 6, 7, 8 are 0, 1, 2, 3, 4, 5, 6
-    names = [-1, 8, 8, 1, 2, -1, 6, 7, -1]  # 6 + 6 + 0 + 1 + 4 + 5 = 22, one left of three times 7; 8 is silent
+    names = [-1, 8, 8, 1, 2, -1, 6, 7, -1]  # 6 + 6 + 0 + 1 + 4 + 5 = 22, one left of three times 7
     policy = start(CoordinatedLynch(), nine)
     for villager in (1, 2, 6, 8):
         assert named(policy, nine.show(DAY_EXECUTION, dead=dead, names=names), villager) == {2: 1.0}
