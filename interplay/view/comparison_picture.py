@@ -37,7 +37,7 @@ def plot_comparison(comparison: Comparison, out: str | Path, look: FigureLook = 
     rows, height = (1, _SIZE[1]) if width >= _WIDE else (2, 2.3)
     height = max(height, 0.9 + 0.25 * len(comparison.groups))
     with fonts(look):
-        figure = begin_figure(out, "comparisons", (width, look.height or rows * height))
+        figure = begin_figure(out, "comparisons", (width, height))
         ratios = {"width_ratios": (3, 2)} if rows == 1 else {}
         left, right = figure.subplots(rows, 3 - rows, squeeze=False, **ratios).ravel()
         _curves(left, comparison)

@@ -279,7 +279,6 @@ def _legend(figure: Any, renderer: Any, room: float) -> Any:
             list(found.values()),
             labels,
             loc="lower center",
-            bbox_to_anchor=(0.5, 0.0),
             ncols=columns,
             frameon=False,
             borderaxespad=0.0,

@@ -252,9 +252,19 @@ def test_legal_actions_are_those_of_the_mask():
         checked.step([0])
 
 
-def test_in_turns_nobody_loses_what_he_earned():
+class PaidAtOnce(TurnBasedManager):
+    """A user's manager that reports the rewards of all agents at every step."""
+
+    def step(self, action_dict, **kwargs):
+        observations, rewards, dones, infos = super().step(action_dict, **kwargs)
+        rest = {name: self.sim.get_reward(name) for name in self.sim.lives if name not in rewards}
+        return observations, rewards | rest, dones, infos
+
+
+@pytest.mark.parametrize("manager", [TurnBasedManager, PaidAtOnce])
+def test_in_turns_nobody_loses_what_he_earned(manager):
     """Stock agents read rewards on their own turns and at the end; whoever finishes early is paid then."""
-    env = OpenSpielListWrapper(TurnBasedManager(Strict({"a": 1, "b": 4, "c": 6})))
+    env = OpenSpielListWrapper(manager(Strict({"a": 1, "b": 4, "c": 6})))
     timestep, told = env.reset(), []
     while not timestep.last():
         asked = env.current_player

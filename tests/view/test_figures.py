@@ -56,7 +56,9 @@ def boxes(figure: Any) -> tuple[Any, list[Any], Any]:
 def assert_apart(figure: Any) -> None:
     legend, panels, page = boxes(figure)
     assert all(legend.y1 <= panel.y0 for panel in panels)
-    for one in (legend, *panels):
+    renderer = figure.canvas.get_renderer()
+    outer = [text.get_window_extent(renderer) for text in figure.texts if text.get_text()]
+    for one in (legend, *panels, *outer):
         assert page.x0 - 1 <= one.x0
         assert one.x1 <= page.x1 + 1
         assert page.y0 - 1 <= one.y0

@@ -112,6 +112,19 @@ def test_a_world_in_which_all_act_at_once_waits_where_it_is_asked_to():
             page.hear()
 
 
+def test_a_choice_leaves_with_its_player():
+    """Slot 1 is given back with a choice that was not played yet; its next player chooses nothing."""
+    with street() as own, Watcher(own) as page:
+        tick = page.stand_still()
+        page.say("take", slot=1)
+        page.say("select", slot=1)
+        page.say("act", slot=1, tick=tick, action={"way": 2})
+        page.say("give", slot=1)
+        page.say("take", slot=1)
+        page.say("step", n=1)
+        page.until("agent", tick=tick + 1, chosen={"way": 1})
+
+
 def test_time_begins_when_the_first_person_takes_an_agent():
     with street(for_people=True) as own, Watcher(own) as page:
         assert page.until("status", running=False)["note"] == STANDS
