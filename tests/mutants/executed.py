@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from coverage import Coverage, CoverageData
@@ -74,14 +75,17 @@ class Executed:
         return not self.lines(file).isdisjoint(range(site.first, site.last + 1))
 
     def executing(self, file: str, site: Site) -> list[str]:
-        """Tests that execute a site; those of the module for one that runs when it is imported."""
+        """Tests that execute a site; those of the module for one that runs when it is imported, or in processes that were killed."""
         found = set(self._of_kernel.get((file, site.function or 0), ()))
         lines = self._contexts(file)
         wanted = lines if site.first is None else range(site.first, site.last + 1)
         for line in wanted:
             for context in lines.get(line, ()):
                 found |= self._tests(context)
-        return sorted(found & self.seconds.keys())
+        found &= self.seconds.keys()
+        return (
+            sorted(found) if found or site.first is None else self.executing(file, replace(site, first=None))
+        )
 
     def _tests(self, context: str) -> set[str]:
         """Tests of a context: what runs in a fixture may serve every test of its file."""

@@ -158,11 +158,16 @@ def test_edits_by_hand_meet_the_tests_that_execute_them(executed: Executed, tmp_
     slips.write_text(
         f"{row}old = '''\n    if a > 0:\n        return a'''\nnew = '''\n    if a > 0:\n        return -a'''\n"
         f"{row}old = 'return 2'\nnew = 'return 3'\n"
+        f"{row}old = 'return None'\nnew = 'return 0'\n"
     )
-    branch, kernel = draw.written(executed, slips, 9.0)
+    data = json.loads((tmp_path / "tests.json").read_text())
+    del data["seconds"]["tests/a.py::two"]  # of the second branch
+    (tmp_path / "tests.json").write_text(json.dumps(data))
+    branch, kernel, elsewhere = draw.written(Executed(tmp_path), slips, 9.0)
     assert (branch.line, branch.changed) == ("        return a / share", "        return -a / share")
     assert set(branch.tests) == {"tests/a.py::one", "tests/b.py::slow"}
-    assert (kernel.changed, set(kernel.tests)) == ("    return 3 * a", {"tests/a.py::one", "tests/a.py::two"})
+    assert (kernel.changed, kernel.tests) == ("    return 3 * a", ("tests/a.py::one",))
+    assert set(elsewhere.tests) == {"tests/a.py::one", "tests/b.py::slow"}  # those of the module
 
 
 def test_survivors_are_found_again(tmp_path: Path) -> None:
