@@ -180,6 +180,8 @@ def test_the_log_holds_what_was_played(tmp_path):
                 assert [game["targets"][t, seat], *game["signals"][t, seat]] == list(said)
     wins = [game["win_wolf"] for game in env.games]
     assert env.summary()["win_wolf"][0] == pytest.approx(np.mean(wins))
+    env.games = [{"a": 1.0, "b": np.nan}, {"a": 2.0, "b": 3.0}, {"a": 6.0, "b": 5.0}]
+    assert env.summary() == {"a": (3.0, pytest.approx(np.sqrt(7 / 3))), "b": (4.0, pytest.approx(1.0))}
 
 
 def test_every_column_of_the_log_is_as_it_was_after_its_phase(tmp_path):
