@@ -124,6 +124,15 @@ def test_what_is_cut_is_shown_unless_the_slot_lives_again():
     assert not infos["life_0"]["acting"]
 
 
+def test_a_life_that_is_cut_does_not_terminate_too_where_the_dead_are_removed():
+    env = WorldEnv(Relay(1, story=("ooc-o", "oox-o", "ooooo")), on_death="remove")
+    env.reset()
+    env.step(dict.fromkeys(env.agents, 0))
+    _, _, terminations, truncations, _ = env.step(dict.fromkeys(env.agents, 0))
+    assert terminations == {"life_0": False, "life_1": True, "life_2": False}
+    assert truncations == {"life_0": True, "life_1": False, "life_2": False}
+
+
 class Grave(Relay):
     """Shows a 7 where somebody has just died."""
 

@@ -133,6 +133,20 @@ def _read(part, key, boards, length):
     return entries.reshape(shape) - 1
 
 
+def test_a_game_that_the_limit_cuts_does_not_terminate():
+    env, rng = make_written("werewolf/9", max_days=1, dead="end_with_bootstrap"), np.random.default_rng(0)
+    cut = died = 0
+    for seed in range(4):
+        for _, _, terminated, truncated, _ in list(play_written(env, rng, seed=seed))[1:]:
+            flags = env.world.timestep
+            assert not any(terminated[name] and truncated[name] for name in terminated)
+            cut, died = cut + sum(truncated.values()), died + sum(terminated.values())
+        assert sorted(name for name, flag in truncated.items() if flag) == [
+            name for name, flag in zip(env.possible_agents, flags.truncated[0], strict=True) if flag
+        ]
+    assert cut > 0 < died
+
+
 def test_rewards_of_sleepers_and_the_dead_are_kept_for_them():
     env = make_written("werewolf/9", dead="spectate")
     for seed in range(3):
