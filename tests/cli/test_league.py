@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,8 @@ from safetensors.numpy import load_file
 
 from interplay.cli import main as cli
 from interplay.core.errors import UserError
+from interplay.registry import make_world
+from interplay.verbs.contestants import find_contestant
 from interplay.verbs.pairing import Admission, seat_pair
 from interplay.view.server.play import Cast, Play
 from interplay.view.server.rosters import Rosters
@@ -117,6 +120,9 @@ def test_players_of_a_league_meet_in_tournaments_and_are_evaluated(
     code, said, errors = typed(capsys, *cup)
     assert code == 0, errors
     assert "ratings over 12 matches" in said
+    with closing(make_world("matrix/rock-paper-scissors", 1)) as world:
+        for name in ("main-0001", "main"):
+            assert find_contestant(f"{run}@{name}", world).policy.names == (name,)
     code, said, errors = typed(capsys, "evaluate", f"{run}@main-0001", "--episodes", "10", "--json")
     assert code == 0, errors
     assert json.loads(said)["world"] == "matrix/rock-paper-scissors"

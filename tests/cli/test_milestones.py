@@ -14,8 +14,10 @@ import pytest
 from interplay.core.settings import build
 from interplay.evaluate.milestones import metrics_of
 from interplay.train.run.checkpoint import list_checkpoints
+from interplay.train.run.settings_file import settings_of
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import train
+from interplay.verbs import milestones, players
 from interplay.view.curves import plot_runs
 from interplay.view.run_log import read_run
 from tests.cli.command import refusal, typed
@@ -93,6 +95,25 @@ def test_rows_are_kept_and_drawn_and_what_is_there_is_not_played_again(capsys, r
     assert "choose another --out" in said
     assert "choose another --out" in refusal(capsys, "evaluate", run, "--at-checkpoints", *FEW, "--out", run)
     assert sorted(path.name for path in out.iterdir()) == before
+
+
+def test_evaluations_of_other_seeds_and_lengths_are_one_group(run, monkeypatch):
+    """Their settings differ in the seed alone; those of another algorithm's setting differ."""
+    checkpoint = list_checkpoints(run)[-1]
+    settings, how = settings_of(checkpoint, acts=False), {"episodes": 9, "seed": 5, "max_steps": None}
+    player = players.seat(run, "", {}, False, (), True)
+
+    def text(**changes):
+        changed = settings.model_copy(update=changes)
+        monkeypatch.setattr(milestones, "settings_of", lambda path, acts: changed)
+        return milestones._settings_text(
+            checkpoint, player, {**how, "greedy": False, "roles": ()}
+        ).splitlines()
+
+    first = text()
+    assert first[0] == f"seed = {settings.seed}"
+    assert text(seed=settings.seed + 1, steps=7) == [f"seed = {settings.seed + 1}", *first[1:]]
+    assert text(num_worlds=settings.num_worlds + 1)[1:] != first[1:]
 
 
 def test_a_table_with_the_columns_that_are_asked_for(capsys, run):

@@ -250,6 +250,28 @@ def test_who_is_never_asked_is_one_line(monkeypatch):
         env.reset(seed=1)
 
 
+class Paid(Relay):
+    """Its slot earns 1/4 in every step, even while nobody lives there; in the first episode nobody ever does."""
+
+    lines = ("-----", "--ooo")
+
+    def _reset(self, which, seeds):
+        self.story[0], self.lines = list(self.lines[0]), self.lines[1:] or self.lines
+        return super()._reset(which, seeds)
+
+    def _tell(self, going):
+        step = super()._tell(going)
+        step.reward[going] += 0.25
+        return step
+
+
+def test_what_was_earned_in_an_episode_that_was_passed_over_is_not_paid():
+    env = WorldGymEnv(Paid(1, story=("-----",)))
+    env.reset(seed=1)
+    assert env.step(0)[1] == pytest.approx(3 * 0.25 + 0.03), "two steps before its birth, and its first"
+    assert env.step(0)[1] == pytest.approx(0.25 + 0.04)
+
+
 def test_a_seed_names_the_episode_with_all_that_the_others_do():
     def choose(step):
         return [step % 3, 0]

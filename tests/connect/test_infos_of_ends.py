@@ -169,7 +169,7 @@ class Summed(Line):
         return super()._reset(which, seeds)
 
     def _step(self, action):
-        self.total += 0.5
+        self.total += [0.5, 0.75, 1.25]
         return super()._step(action)
 
 
@@ -178,7 +178,12 @@ class Summed(Line):
 def test_metrics_are_zero_until_an_end_and_then_the_worlds_own(adapter, leave):
     """Of whoever ends in this step, or of all where the adapter knows one end alone; numbers, not views of the world's arrays."""
     world = Summed(1, leave=leave)
-    env = {"parallel": WorldEnv, "dense": DenseEnv, "gymnasium": WorldGymEnv}[adapter](world)
+    makers = {
+        "parallel": WorldEnv,
+        "dense": DenseEnv,
+        "gymnasium": lambda world: WorldGymEnv(world, "agent_1"),
+    }
+    env = makers[adapter](world)
     rng, ends, told = np.random.default_rng(0), 0, []
     for seed in range(6):
         _, info = env.reset(seed=seed)
@@ -194,7 +199,7 @@ def test_metrics_are_zero_until_an_end_and_then_the_worlds_own(adapter, leave):
                 action = rng.integers([3, 2], size=(3, 2) if adapter == "dense" else (2,))
                 _, _, terminated, truncated, info = env.step(action)
                 over = terminated or truncated
-                rows = [(info, over, slice(None) if adapter == "dense" else 0)]
+                rows = [(info, over, slice(None) if adapter == "dense" else 1)]
             for info, last, slot in rows:
                 for name, values in world.metrics.items():
                     now = values[0, slot] if values.ndim == 2 else values[0]

@@ -124,6 +124,36 @@ def test_what_is_cut_is_shown_unless_the_slot_lives_again():
     assert not infos["life_0"]["acting"]
 
 
+def test_a_life_that_is_cut_does_not_terminate_too_where_the_dead_are_removed():
+    env = WorldEnv(Relay(1, story=("ooc-o", "oox-o", "ooooo")), on_death="remove")
+    env.reset()
+    env.step(dict.fromkeys(env.agents, 0))
+    _, _, terminations, truncations, _ = env.step(dict.fromkeys(env.agents, 0))
+    assert terminations == {"life_0": False, "life_1": True, "life_2": False}
+    assert truncations == {"life_0": True, "life_1": False, "life_2": False}
+
+
+class Grave(Relay):
+    """Shows a 7 where somebody has just died."""
+
+    def _read(self):
+        self.state.place[self.state.terminated & ~self.state.acting] = 7.0
+        return super()._read()
+
+
+def test_who_died_is_shown_nothing_though_its_slot_shows_a_grave():
+    env = WorldEnv(Grave(1, story=("oox-o", "oocoo")))
+    env.reset()
+    env.step({"life_0": 0, "life_1": 0})
+    observation, _, terminations, truncations, _ = env.step({"life_0": 0, "life_1": 0})
+    assert env.world.timestep.observation["place"].tolist() == [[7.0, 102.0]]
+    assert {life: float(seen["place"]) for life, seen in observation.items()} == {
+        "life_0": 0.0,
+        "life_1": 102.0,
+    }
+    assert (terminations["life_0"], truncations["life_1"]) == (True, True)
+
+
 def test_actions_reach_the_slot_in_which_a_life_is_lived():
     env = relay("o*oxoo", "-ooooo")
     env.reset()

@@ -50,6 +50,15 @@ def test_the_life_too_many_cuts_the_episode():
     assert list(env.reset()[0]) == ["life_0"]
 
 
+def test_an_end_in_the_step_of_the_limit_leaves_the_episode_truncated():
+    env = relay(2, "oox", "ooc")
+    env.reset()
+    env.step({"life_0": 0, "life_1": 0})
+    _, _, terminated, truncated, _ = env.step({"life_0": 0, "life_1": 0})
+    assert terminated == {"life_0": True, "life_1": False, "__all__": False}
+    assert truncated == {"life_0": False, "life_1": True, "__all__": True}
+
+
 def test_whoever_lives_is_cut_and_shown():
     env = relay(1, "oooo", "-oooo"[:4])
     env.reset()

@@ -133,6 +133,20 @@ def _read(part, key, boards, length):
     return entries.reshape(shape) - 1
 
 
+def test_a_game_that_the_limit_cuts_does_not_terminate():
+    env, rng = make_written("werewolf/9", max_days=1, dead="end_with_bootstrap"), np.random.default_rng(0)
+    cut = died = 0
+    for seed in range(4):
+        for _, _, terminated, truncated, _ in list(play_written(env, rng, seed=seed))[1:]:
+            flags = env.world.timestep
+            assert not any(terminated[name] and truncated[name] for name in terminated)
+            cut, died = cut + sum(truncated.values()), died + sum(terminated.values())
+        assert sorted(name for name, flag in truncated.items() if flag) == [
+            name for name, flag in zip(env.possible_agents, flags.truncated[0], strict=True) if flag
+        ]
+    assert cut > 0 < died
+
+
 def test_rewards_of_sleepers_and_the_dead_are_kept_for_them():
     env = make_written("werewolf/9", dead="spectate")
     for seed in range(3):
@@ -180,6 +194,8 @@ def test_the_log_holds_what_was_played(tmp_path):
                 assert [game["targets"][t, seat], *game["signals"][t, seat]] == list(said)
     wins = [game["win_wolf"] for game in env.games]
     assert env.summary()["win_wolf"][0] == pytest.approx(np.mean(wins))
+    env.games = [{"a": 1.0, "b": np.nan}, {"a": 2.0, "b": 3.0}, {"a": 6.0, "b": 5.0}]
+    assert env.summary() == {"a": (3.0, pytest.approx(np.sqrt(7 / 3))), "b": (4.0, pytest.approx(1.0))}
 
 
 def test_every_column_of_the_log_is_as_it_was_after_its_phase(tmp_path):

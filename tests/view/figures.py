@@ -30,6 +30,14 @@ def titled(figure: Any, words: str) -> Any:
     return found
 
 
+def titled_by_x(figure: Any, words: str) -> Any:
+    """The panel with these words in its x label."""
+    (found,) = [
+        axes for part in (figure, *_parts(figure)) for axes in part.axes if words in axes.get_xlabel()
+    ][:1]
+    return found
+
+
 def _parts(figure: Any) -> list[Any]:
     return [inner for part in figure.subfigs for inner in (part, *_parts(part))]
 

@@ -204,6 +204,16 @@ def test_means_over_episodes_with_others_weigh_as_many(tmp_path):
     assert (last.measurements, last.cases) == (5, 15)
 
 
+def test_means_over_lives_weigh_and_count_lives(tmp_path):
+    """The last five of ten: 60 to 100 ticks, over 6 to 10 lives each."""
+    lines = [
+        {"agent_steps": 1000 * at, "life": 10.0 * at, "lives": at, "episodes": 50} for at in range(1, 11)
+    ]
+    found = compare([write_log(make_run(tmp_path / "a", 0), lines)], "life")
+    assert found.groups[0].lasts[0].value == pytest.approx(10 * 330 / 40)
+    assert [row[3] for row in rows(found)] == ["lives", "40"]
+
+
 def test_the_rule_of_play_and_the_opponents_stand_beside_ratings(tmp_path):
     runs = []
     for seed, (against, actions) in enumerate(

@@ -95,6 +95,9 @@ def test_a_map_of_many_populations_is_taken_apart_and_has_a_key(tmp_path):
     for k in range(4):  # each has a map of its own, as bright as in the one of all
         colour = np.array(rgb(scales.population_colour(k))) / 255 * alone + night * (1 - alone)
         assert share(image, colour) > 0.02, k
+    for part, label, own in zip(overlay.parts(shown), labels, counts, strict=True):
+        assert (part.title, part.labels) == (f"One: {label}", (label,))
+        np.testing.assert_array_equal(part.values, own[None])
     assert "the most frequent" in overlay.mixture(shown)[0]
     homes = OverlayData("test", "A test", (shown, shown), columns=("home",), panels_across=1)
     assert overlay._arranged(homes) == (shown, (), 1)

@@ -13,7 +13,7 @@ from interplay.evaluate.tournaments.payoff import Payoff
 from interplay.evaluate.tournaments.ratings.league_table import LeagueTable
 from interplay.evaluate.tournaments.ratings.standings import Standings
 from interplay.view import standings_picture, standings_tables
-from tests.view.figures import held, lines, ticks, titled, written
+from tests.view.figures import held, lines, ticks, titled, titled_by_x, written
 
 NAMES = ("weak", "strong", "middle")
 ORDER = ("strong", "middle", "weak")
@@ -104,6 +104,23 @@ def test_payoffs_of_a_league_stand_in_the_rows_of_their_players(monkeypatch):
     axes = titled(figures[0], "won against")
     assert ticks(axes, "x") == ticks(axes, "y") == list(ORDER)
     assert written(axes) == {(0, 2): "75", (2, 0): "25", (1, 2): "20", (2, 1): "80"}
+
+
+def test_ratings_of_a_league_are_drawn_over_the_steps_of_their_copies(monkeypatch):
+    """A learner comes after the copy that was made last; who learns nothing is a line across."""
+    figures = held(monkeypatch, standings_picture)
+    names, learner = ("main-2", "random", "main", "rival", "main-1"), ("main", "", "main", "rival", "main")
+    since, elo = np.array([900, 0, 900, 400, 300]), np.array([20.0, -200.0, 80.0, -70.0, 60.0])
+    met = Payoff(np.zeros((5, 5)), np.triu(np.ones((5, 5)), 1))
+    standings_picture.plot_league(
+        LeagueTable("w", 999, names, learner, since, elo, "random", met, np.zeros(5)), "league.png"
+    )
+    axes = titled(figures[0], "ratings over time")
+    drawn = {line.get_label(): [list(part) for part in line.get_data()] for line in axes.lines}
+    assert drawn["main"] == [[300, 900, 900], [60, 20, 80]]
+    assert drawn["rival"] == [[400], [-70]]
+    assert [y for label, (_, y) in drawn.items() if label not in ("main", "rival")] == [[-200, -200]]
+    assert [(text.get_text(), text.get_position()[1]) for text in axes.texts] == [("random", -200)]
 
 
 def cell(home: str, other: str, cap: int, life: float, lives: int, **more: Any) -> LifeCell:
@@ -199,6 +216,22 @@ def test_pictures_hold_the_same_numbers(monkeypatch, tmp_path):
         assert bar[0].tolist() == standings().interval[player].tolist()
         assert point[0].tolist() == [standings().elo[player]]
         assert {*bar[1], *point[1]} == {place}
+    shares = titled_by_x(figures[0], "share of matches")
+    assert ticks(shares, "y") == list(ORDER)
+    bars = [group[0] for group in shares.containers]
+    # Of 16 matches each: won, drawn and lost, side by side.
+    np.testing.assert_allclose(
+        np.reshape([bar.get_width() * 16 / 100 for bar in bars], (3, 3)), [[11, 1, 4], [9, 1, 6], [3, 0, 13]]
+    )
+    np.testing.assert_allclose(
+        np.reshape([bar.get_x() * 16 / 100 for bar in bars], (3, 3)), [[0, 11, 12], [0, 9, 10], [0, 3, 3]]
+    )
+    for place, (player, line) in enumerate(zip((1, 2, 0), lines(shares), strict=True)):
+        won = standings().shares(player)["won"]
+        np.testing.assert_allclose(line, [[100 * won.low, 100 * won.high], [place, place]])
+    figures[0].canvas.draw()
+    above = shares.get_legend().get_window_extent().y0 - shares.get_window_extent().y1
+    assert 0 <= above < 15, "pixels"
     assert ticks(wins, "x") == ticks(wins, "y") == list(ORDER)
     np.testing.assert_allclose(
         np.ma.filled(wins.images[0].get_array(), np.nan),

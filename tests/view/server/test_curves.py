@@ -217,7 +217,7 @@ def test_ratings_of_a_league(tmp_path, monkeypatch):
     (run / "settings.toml").write_text('[world]\nid = "pong/2p"\n[league.learners.main]\nkind = "main"\n')
     total, matches = (
         np.array([[0.0, 3.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]),
-        np.array([[0.0, 4.0, 0.0], [4.0, 0.0, 0.0], [0.0] * 3]),
+        np.array([[0.0, 4.0, 0.0], [6.0, 0.0, 0.0], [0.0] * 3]),
     )
     table = LeagueTable(
         "pong/2p", 99, ("main", "main-1", "idle"), ("main", "main", ""), np.zeros(3, np.int64), np.array([30.0, 0.0, np.nan]), "main-1",
@@ -228,12 +228,17 @@ def test_ratings_of_a_league(tmp_path, monkeypatch):
     told = ask(app_of(beneath(tmp_path)), "/api/runs/0/ratings").json
     unknown = {"shares": {}, "actions": ""}
     assert told["players"] == [
-        {"id": 0, "name": "main", "rating": 30.0, "low": None, "high": None, "games": 8.0, **unknown},
-        {"id": 1, "name": "main-1", "rating": 0.0, "low": None, "high": None, "games": 8.0, **unknown},
+        {"id": 0, "name": "main", "rating": 30.0, "low": None, "high": None, "games": 10.0, **unknown},
+        {"id": 1, "name": "main-1", "rating": 0.0, "low": None, "high": None, "games": 10.0, **unknown},
         {"id": 2, "name": "idle", "rating": None, "low": None, "high": None, "games": 0.0, **unknown},
     ]
-    assert told["payoff"] == [[None, 0.625, None], [0.375, None, None], [None, None, None]]
-    assert told["games"] == [[0.0, 8.0, 0.0], [8.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    assert told["payoff"] == [[None, pytest.approx(0.6), None], [pytest.approx(0.4), None, None], [None] * 3]
+    assert told["games"] == [[0.0, 10.0, 0.0], [10.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    # The first seat won 3 more than it lost of 4, and 1 more of 6.
+    assert told["seats"] == {
+        "first": 0.7,
+        "shares": [[None, 0.875, None], [pytest.approx(3.5 / 6), None, None], [None] * 3],
+    }
 
 
 def test_a_league_without_a_checkpoint_says_so(tmp_path):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shutil
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from gymnasium import spaces
 
 from interplay.core.errors import UserError
 from interplay.core.replay import ReplayReader
@@ -18,7 +20,9 @@ from interplay.train.settings import TrainSettings
 from interplay.train.settings.network import NetworkGroup
 from interplay.train.trainer import train
 from interplay.verbs.playing import record
-from interplay.view.server.networks import NOT_HERE, REMEMBERS
+from interplay.view.server.heads import Heads, seats_of
+from interplay.view.server.networks import NOT_HERE, REMEMBERS, _is_learner, look_at
+from tests.connect.relay import Relay
 from tests.view.server.asking import agent_at, app_of, beneath
 from tests.view.server.folders import record as bare
 
@@ -111,3 +115,42 @@ def test_networks_that_the_weights_do_not_fill_are_not_drawn(played, monkeypatch
     monkeypatch.setattr(layers.np.random, "default_rng", lambda seed: pytest.fail("weights are drawn"))
     with pytest.raises(UserError, match=r"weight is \(70, 8\), this network needs \(70, 900000\)"):
         policy.start(world, 3)
+
+
+def test_outputs_of_a_network_stand_at_their_heads():
+    """Two Boxes around two heads of choices: means and probabilities are numbered apart."""
+    parts = {
+        "a": spaces.Box(-1, 1, (2,), np.float32),
+        "b": spaces.Discrete(3, start=2),
+        "c": spaces.Box(0, 5, (1,), np.float32),
+        "d": spaces.MultiDiscrete([2, 4]),
+    }
+    look = SimpleNamespace(probabilities=np.arange(9) / 16, mean=np.array([0.5, 0.25, 4.0]))
+    legal = np.arange(9) % 2 == 0
+    found = Heads(spaces.Dict(parts)).describe(legal, look)
+    assert [(head["name"], head.get("mean", head.get("probabilities"))) for head in found] == [
+        ("a", [0.5, 0.25]),
+        ("b", [0.0, 1 / 16, 2 / 16]),
+        ("c", [4.0]),
+        ("d 1", [3 / 16, 4 / 16]),
+        ("d 2", [5 / 16, 6 / 16, 7 / 16, 8 / 16]),
+    ]
+    assert [head["legal"] for head in found if "legal" in head] == [
+        [True, False, True],
+        [False, True],
+        [False, True, False, True],
+    ]
+
+
+def test_a_network_is_shown_what_its_own_slot_sees():
+    """The third slot is the first of its kind."""
+    world = Relay(1, story=("ooo", "ooo", "ooo"), kinds=2)
+    world.reset()
+    policy = SimpleNamespace(look=lambda seen, mask, memory, agent, population: (float(seen["place"]), agent))
+    looks = [look_at(policy, world, slot, seats_of(world)[slot], None) for slot in range(3)]
+    assert looks == [(0.0, "slot_0"), (100.0, "slot_1"), (200.0, "slot_2")]
+
+
+def test_a_learner_plays_the_slots_that_a_recording_gives_it():
+    header = SimpleNamespace(players=(0, 1, 1), learner=1)
+    assert [_is_learner(header, slot) for slot in range(4)] == [False, True, True, False]
