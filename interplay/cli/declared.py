@@ -75,6 +75,7 @@ KINDS = {
 }
 # Argument -> how its value is shown, in every verb that has it.
 METAVARS = {
+    "coordinator": "HOST:PORT",
     "device": "cpu|gpu|gpu:N|auto",
     "font_size": "POINTS",
     "label": "KEY=TEXT",

@@ -44,6 +44,7 @@ def train(world: str = "", overrides: Sequence[str] = (), *, bank: Path | None =
         interplay train survival/1v1-heals-low --league pfsp --out runs/league
         interplay train --preset fanti2022 --out runs/published
         interplay train survival/1v1-heals-mid --start-from runs/first
+        interplay train settings.toml --out /shared/run --nodes 2 --node 0 --coordinator 10.0.0.1:7777
         interplay train examples/multi_corridor_experiment.py
     """
     if given["preset"] is not None and "=" in world:  # the preset's own world, and a setting
@@ -66,10 +67,11 @@ def resume(run: Path, *, trust: bool = False, **given: Any) -> None:
     Example:
         interplay resume runs/first
     """
-    from interplay.verbs.trainer import load_trainer
+    from interplay.verbs.trainer import load_trainer, machines_of
 
     with told_by_exit_code():
-        typer.echo(f"run folder: {load_trainer().resume(run, trust=trust, **given)}")
+        machines = machines_of(given.pop("nodes"), given.pop("node"), given.pop("coordinator"))
+        typer.echo(f"run folder: {load_trainer().resume(run, trust=trust, machines=machines, **given)}")
 
 
 def _run(
@@ -80,10 +82,13 @@ def _run(
     trust: bool,
     league: str | None,
     preset: str | None,
+    nodes: int | None,
+    node: int | None,
+    coordinator: str | None,
     **given: Any,
 ) -> Path:
     """Trains and gives the run folder."""
-    from interplay.verbs.trainer import load_trainer
+    from interplay.verbs.trainer import load_trainer, machines_of
 
     trainer = load_trainer()
     if world.endswith(".py"):
@@ -91,11 +96,14 @@ def _run(
     from interplay.verbs.settings import run_settings  # needs the trainer's packages
 
     settings = run_settings(world, overrides, training.flags(given), trust, league, preset)
+    machines = machines_of(nodes, node, coordinator)
+    if bank is not None and machines is not None:
+        raise UserError(f"--bank {bank} --nodes {nodes}: a run over machines takes --out")
     if bank is not None:
         from interplay.train.bank import train_in_bank
 
         return train_in_bank(settings, bank, trust)
-    path: Path = trainer.train(settings, out)
+    path: Path = trainer.train(settings, out, machines=machines)
     return path
 
 

@@ -55,10 +55,10 @@ def open_device(train: TrainGroup) -> Any:
     name, count = train.device, train.devices
     if name == CPU:
         if jax.config.jax_platforms != CPU:  # type: ignore[attr-defined]  # JAX_PLATFORMS names others
-            jax.config.update("jax_default_device", jax.devices(CPU)[0])
+            jax.config.update("jax_default_device", jax.local_devices(backend=CPU)[0])
         return None
     kind, _, number = name.partition(":")
-    devices = jax.devices(CPU) if kind == "host" else _open_cards(name)
+    devices = jax.local_devices(backend=CPU) if kind == "host" else _open_cards(name)
     chosen = devices[int(number or 0) :][:count]
     if len(chosen) < count:
         asked = name if count == 1 else f"{name} with train.devices = {count}"

@@ -11,6 +11,7 @@ from interplay.train.devices import gpu_errors_as_user_errors
 from interplay.train.learner import Learner
 from interplay.train.making import make_learner
 from interplay.train.parallel.exchange import LostWorker
+from interplay.train.parallel.machines import Network
 from interplay.train.parallel.workers import worker_pool
 from interplay.train.run.checkpoint import Checkpoint, latest_checkpoint, read_checkpoint
 from interplay.train.run.folder import RunFolder
@@ -41,17 +42,22 @@ def supervise(
     checkpoint: Checkpoint | None,
     stop: Stop,
     on_update: OnUpdate | None = None,
+    network: Network | None = None,
 ) -> None:
-    """Trains, and continues from the last checkpoint whenever a worker is lost."""
+    """Trains, and continues from the last checkpoint whenever a worker of a single machine is lost."""
     faults = Faults()
     while True:
         try:
             device = folder.settings.train.device
             algorithm = folder.settings.algorithm
             with memory_errors_as_user_errors(), gpu_errors_as_user_errors(device, folder.path, algorithm):
-                _train(folder, make, learner, checkpoint, stop, faults, on_update)
+                _train(folder, make, learner, checkpoint, stop, faults, on_update, network)
             return
         except LostWorker as error:
+            if network is not None:
+                raise LostWorker(
+                    f"{error}; go on with `interplay resume {folder.path}` on all machines"
+                ) from None
             lost = error
         checkpoint = newest(folder)
         folder.rewind(checkpoint.agent_steps if checkpoint else 0)
@@ -74,13 +80,17 @@ def _train(
     stop: Stop,
     faults: Faults,
     on_update: OnUpdate | None,
+    network: Network | None,
 ) -> None:
     """Trains with one set of workers, until the end or until one of them is lost."""
     settings = folder.settings
     source = checkpoint.path if checkpoint else None
     job = (settings.model_dump_json(), make, folder.path, source)
+    if network is not None:
+        paths = (folder.path, source)
+        network.share([settings.model_dump_json(), *(path and str(path.absolute()) for path in paths)])
     limited = OVERDUE.limited(settings.train.step_limit)
-    with limited, worker_pool(settings.train.workers, learner.size, follow, job) as exchange:
+    with limited, worker_pool(settings.train.workers, learner.size, follow, job, network) as exchange:
         worker = Worker(settings, make, learner, exchange)
         with contextlib.closing(worker):
             if checkpoint is not None:

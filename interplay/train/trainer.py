@@ -7,19 +7,22 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from interplay.core.settings import changed
-from interplay.core.stopping import finishing
+from interplay.core.stopping import Stop, finishing
 from interplay.train.curriculum import admit_options
 from interplay.train.devices import ON_CPU, describe, open_device, with_device
 from interplay.train.interfaced import through_interfaces
 from interplay.train.making import make_learner, registry_factory
+from interplay.train.over_machines import follow_lead, values, versions, with_workers
 from interplay.train.parallel.exchange import SingleProcess
+from interplay.train.parallel.machines import Machines, Network, network_of
 from interplay.train.parallel.workers import check_main
 from interplay.train.play.policy import load_policy, load_population
 from interplay.train.run.checkpoint import Checkpoint, find_checkpoint
@@ -44,6 +47,7 @@ def train(
     out: Path | str | None = None,
     make_world: MakeWorld | None = None,
     on_update: OnUpdate | None = None,
+    machines: Machines | None = None,
 ) -> Path:
     """Trains from the beginning and returns the run folder.
 
@@ -54,6 +58,7 @@ def train(
             ``settings.world`` from the registry.
         on_update: ``on_update(run folder, numbers)``, called after every update with the logged numbers. If it returns True the
             run saves and stops; if it returns a mapping, the worlds are made anew with these options.
+        machines: of a run over several machines, as this process is started; each calls `train` with the same arguments.
 
     Raises:
         UserError: for settings that do not fit the world or memory, a folder in use, numbers that are not finite, three
@@ -63,12 +68,30 @@ def train(
     check_read(settings)
     check_writers(settings)
     settings = with_device(with_checkpoints(settings))
+    with finishing() as stop, network_of(machines) as network:
+        if network is not None:
+            network.compare(versions() | values(settings))
+            if network.node:
+                return follow_lead(network, make_world)
+            settings = with_workers(network, settings)
+        return _begin(settings, out, make_world, stop, on_update, network)
+
+
+def _begin(
+    settings: TrainSettings,
+    out: Path | str | None,
+    make_world: MakeWorld | None,
+    stop: Stop,
+    on_update: OnUpdate | None,
+    network: Network | None,
+) -> Path:
+    """Leads a run from its beginning."""
     make = through_interfaces(settings, make_world or registry_factory(settings))
     learner = make_learner(settings, make, begins=True)
     path = Path(out) if out is not None else default_run_path(settings.world.id, datetime.date.today())
-    with finishing() as stop, RunFolder.create(path, settings) as run:
+    with RunFolder.create(path, settings) as run:
         try:
-            supervise(run, make, learner, None, stop, on_update)
+            supervise(run, make, learner, None, stop, on_update, network)
         except BaseException:
             run.take_back()  # an empty folder would block the corrected command
             raise
@@ -108,6 +131,7 @@ def resume(
     device: str | None = None,
     precision: str | None = None,
     threads: int | str | None = None,
+    machines: Machines | None = None,
 ) -> Path:
     """Continues from a run's newest sound checkpoint, bit for bit as without the stop; returns the run folder.
 
@@ -122,36 +146,57 @@ def resume(
         device: another value of ``train.device``; None keeps it. The bits differ from here on.
         precision: the same of ``train.precision``.
         threads: another value of ``train.threads``; None keeps it.
+        machines: as given to `train`; their number changes no bit.
 
     Raises:
         UserError: as `train`, and if no checkpoint is sound, its settings were others, or they name programs and are not trusted.
     """
     check_main()
-    with finishing() as stop, RunFolder.open(run) as folder:
-        checkpoint = newest(folder)
-        folder.admit(checkpoint, accept_settings, trust)
-        if checkpoint is not None:
-            admit_options(folder.settings, checkpoint.record, folder.path, trust)
-        settings = with_device(
-            _changed(
-                folder.settings,
-                str(run),
-                device,
-                steps,
-                workers=workers,
-                precision=precision,
-                threads=threads,
-            )
+    with finishing() as stop, network_of(machines) as network:
+        if network is not None and network.node:
+            network.compare(versions())
+            return follow_lead(network, make_world)
+        change = partial(
+            _changed,
+            owner=str(run),
+            device=device,
+            steps=steps,
+            workers=workers,
+            precision=precision,
+            threads=threads,
         )
-        open_device(settings.train)  # before the folder is marked as used
-        if checkpoint is not None:
-            _tell_other_device(checkpoint, settings.train)
-        folder.change(settings)
-        folder.rewind(checkpoint.agent_steps if checkpoint else 0)
-        make = through_interfaces(folder.settings, make_world or registry_factory(folder.settings))
-        learner = make_learner(folder.settings, make, begins=checkpoint is None)
-        supervise(folder, make, learner, checkpoint, stop, on_update)
+        with RunFolder.open(run) as folder:
+            _go_on(folder, change, make_world, accept_settings, trust, stop, on_update, network)
     return Path(run)
+
+
+def _go_on(
+    folder: RunFolder,
+    change: Callable[[TrainSettings], TrainSettings],
+    make_world: MakeWorld | None,
+    accept_settings: bool,
+    trust: bool,
+    stop: Stop,
+    on_update: OnUpdate | None,
+    network: Network | None,
+) -> None:
+    """Leads a run from its newest checkpoint on; `change` makes the settings that it goes on with."""
+    checkpoint = newest(folder)
+    folder.admit(checkpoint, accept_settings, trust)
+    if checkpoint is not None:
+        admit_options(folder.settings, checkpoint.record, folder.path, trust)
+    settings = with_device(change(folder.settings))
+    if network is not None:
+        network.compare(versions())
+        settings = with_workers(network, settings)
+    open_device(settings.train)  # before the folder is marked as used
+    if checkpoint is not None:
+        _tell_other_device(checkpoint, settings.train)
+    folder.change(settings)
+    folder.rewind(checkpoint.agent_steps if checkpoint else 0)
+    make = through_interfaces(folder.settings, make_world or registry_factory(folder.settings))
+    learner = make_learner(folder.settings, make, begins=checkpoint is None)
+    supervise(folder, make, learner, checkpoint, stop, on_update, network)
 
 
 def _tell_other_device(checkpoint: Checkpoint, train: TrainGroup) -> None:

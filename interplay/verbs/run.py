@@ -84,6 +84,9 @@ class Run(RunFolder):
         device: str | None = None,
         precision: str | None = None,
         threads: int | str | None = None,
+        nodes: int | None = None,
+        node: int | None = None,
+        coordinator: str | None = None,
     ) -> Run:
         """Goes on from the newest sound checkpoint, bit for bit as if it had never stopped.
 
@@ -95,11 +98,14 @@ class Run(RunFolder):
             device: another value of ``train.device``; the bits are others from here on.
             precision: another value of ``train.precision``.
             threads: another value of ``train.threads``; they change no bit.
+            nodes: as for `interplay.train`; also another number than before.
+            node: the number of this machine, from 0 on.
+            coordinator: HOST:PORT of machine 0, which the others reach.
 
         Raises:
             UserError: if the run cannot go on, or was trained on a world object that was not passed.
         """
-        from interplay.verbs.trainer import load_trainer
+        from interplay.verbs.trainer import load_trainer, machines_of
 
         make = None if self.handed is None else self.handed.make
         if make is not None and workers not in (None, 1):
@@ -117,6 +123,7 @@ class Run(RunFolder):
             device,
             precision,
             threads,
+            machines_of(nodes, node, coordinator),
         )
         return Run(self.folder, self.handed, trust=self.trust)
 

@@ -58,6 +58,9 @@ def train(
     preset: str | None = None,
     on_update: OnUpdate | None = None,
     trust: bool = False,
+    nodes: int | None = None,
+    node: int | None = None,
+    coordinator: str | None = None,
     **settings: Unpack[TrainKeywords],
 ) -> Run:
     """Trains agents and writes a run folder: settings, metrics, checkpoints.
@@ -73,6 +76,9 @@ def train(
         on_update: called after every update with the run and its numbers; where it returns True the run saves and stops;
             a mapping that it returns are options with which the worlds are made anew.
         trust: as for `evaluate`.
+        nodes: machines that train together; each starts the same command with its own `node`. They change no bit. None: this one alone.
+        node: the number of this machine, from 0 on. Machine 0 writes the run folder, which all machines must see.
+        coordinator: HOST:PORT of machine 0, which the others reach.
         **settings: every other setting, by groups (``ppo={"clip": 0.1}``), or by dotted names (``**{"ppo.clip": 0.1}``), which type
             checkers cannot check.
 
@@ -91,7 +97,7 @@ def train(
     """
     from interplay.connect.handed import hand_over
     from interplay.core.settings import merge
-    from interplay.verbs.trainer import load_trainer
+    from interplay.verbs.trainer import load_trainer, machines_of
 
     trainer = load_trainer()
     from interplay.verbs.settings import run_settings  # needs the trainer's packages
@@ -113,7 +119,8 @@ def train(
     if own is not None:
         _keep_in_process(given, typed)
     chosen = run_settings(handed.id, given, typed, trust, league, preset, own)
-    path = trainer.train(chosen, out, handed.make, with_run(handed, trust, on_update))
+    machines = machines_of(nodes, node, coordinator)
+    path = trainer.train(chosen, out, handed.make, with_run(handed, trust, on_update), machines)
     return Run(path, own, trust=trust)
 
 

@@ -11,6 +11,7 @@ import functools
 import multiprocessing
 import os
 import signal
+import threading
 import traceback
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -21,6 +22,7 @@ from interplay.core.processes import exit_with_parent
 from interplay.core.waiting import WAITING
 from interplay.train.parallel.compilation import compilation
 from interplay.train.parallel.exchange import Exchange, Heart, SharedMemory, SingleProcess, create_block
+from interplay.train.parallel.machines import AcrossMachines, Machines, Network
 from interplay.train.parallel.watch import GUARD, Watch
 from interplay.train.run.room import memory_errors_as_user_errors
 
@@ -38,28 +40,35 @@ class Link(NamedTuple):
     fences: Any
     pipe: Any
     parent: int
+    machines: Machines | None
 
 
 @contextlib.contextmanager
 def worker_pool(
-    workers: int, length: int, job: Callable[..., None], arguments: tuple[Any, ...]
+    workers: int,
+    length: int,
+    job: Callable[..., None],
+    arguments: tuple[Any, ...],
+    network: Network | None = None,
 ) -> Iterator[Exchange]:
     """Starts the other workers, yields the first one's exchange, and ends them at the end of the block.
 
     Args:
-        workers: number, including this process.
+        workers: number on this machine, including this process.
         length: float32 numbers in the longest combined vector.
         job: importable function that a spawned worker runs: ``job(exchange, *arguments)``.
         arguments: for `job`, pickled.
+        network: to the other machines; None: there are none.
 
     Raises:
         LostWorker: from `Exchange.all_reduce` in the block, if a worker was lost.
         UserError: from there, sent by a worker.
     """
-    if workers == 1:
+    if workers == 1 and network is None:
         yield SingleProcess()
         return
     context = multiprocessing.get_context("spawn")
+    machines = network.machines if network is not None else None
     capacity = max(-(-length * 4 // 64) * 64, 1 << 17)
     processes: list[Any] = []
     pipes: list[Any] = []
@@ -67,10 +76,10 @@ def worker_pool(
     with _block_signals_in_children():  # the resource tracker of shared memory starts with the first block
         block = create_block(workers, capacity)
     try:
-        fences = [context.Lock() for _ in range(workers)]
+        fences: list[Any] = [context.Lock() if workers > 1 else threading.Lock() for _ in range(workers)]
         for rank in range(1, workers):
             mine, theirs = context.Pipe(duplex=False)
-            link = Link(block.name, rank, workers, capacity, fences, theirs, os.getpid())
+            link = Link(block.name, rank, workers, capacity, fences, theirs, os.getpid(), machines)
             # Not a daemon, which may not start child processes for environments; `_end` and `exit_with_parent` end it.
             process = context.Process(
                 target=_work, args=(link, job, arguments), daemon=False, name=f"worker-{rank}"
@@ -80,7 +89,8 @@ def worker_pool(
             theirs.close()  # so that the pipe closes when the worker ends
             processes.append(process)
             pipes.append(mine)
-        exchange = SharedMemory(block.name, 0, workers, capacity, fences, Watch(processes, pipes))
+        local = SharedMemory(block.name, 0, workers, capacity, fences, Watch(processes, pipes))
+        exchange = local if machines is None else AcrossMachines(local, machines, network)
         try:
             yield exchange
             timeout = 2.0
@@ -132,8 +142,9 @@ def _work(link: Link, job: Callable[..., None], arguments: tuple[Any, ...]) -> N
     exit_with_parent(link.parent)
     WAITING.quiet = True  # the first worker prints the same line
     OVERDUE.give_up = functools.partial(_give_up, link.pipe)
-    exchange = SharedMemory(link.block, link.rank, link.size, link.capacity, link.fences)
-    heart = Heart(exchange.signs[link.rank], compilation())
+    local = SharedMemory(link.block, link.rank, link.size, link.capacity, link.fences)
+    exchange = local if link.machines is None else AcrossMachines(local, link.machines, None)
+    heart = Heart(local.signs[link.rank], compilation())
     try:
         with memory_errors_as_user_errors():
             job(exchange, *arguments)

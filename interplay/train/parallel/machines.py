@@ -1,0 +1,287 @@
+"""Runs over several machines: every machine trains its own shards, and their first workers exchange vectors over the network.
+
+jax's distributed runtime starts the exchange and ends all machines if one is silent; gloo carries the vectors. The first worker of
+machine 0 leads the run and writes its folder; the others follow.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import socket
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, NamedTuple, NoReturn
+
+import jax
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from interplay.core.errors import UserError
+from interplay.train.parallel.exchange import LostWorker, SharedMemory, tree_sum
+from interplay.train.parallel.meeting import MOST, place_of
+from interplay.train.run.progress import tell
+
+HEARTBEAT_TIMEOUT = 20  # seconds without a sign before jax ends the other machines
+START_TIMEOUT = 300  # seconds for all machines to start
+QUIET = 10.0  # seconds of waiting without a line
+_AXIS = "machines"
+_SMALL = 1024  # words; vectors are padded to a power of two below, to a multiple above, so that few programs are compiled
+
+
+class Machines(NamedTuple):
+    """The machines of a run, as this one is started.
+
+    Attributes:
+        nodes: number, a power of two.
+        node: this one, 0 .. nodes - 1.
+        coordinator: ``host:port`` of machine 0, which all others reach.
+    """
+
+    nodes: int
+    node: int
+    coordinator: str
+
+
+class Network:
+    """The connection between the first workers of all machines; open it before jax computes anything.
+
+    Raises:
+        UserError: if the other machines do not come, or jax has begun without them.
+    """
+
+    def __init__(self, machines: Machines) -> None:
+        self.machines, self.nodes, self.node = machines, machines.nodes, machines.node
+        _check(machines)
+        self._waits = _Waits(f"machine {self.node} of {self.nodes} waits for another machine")
+        with self._waits.waiting():
+            _connect(machines)
+        first = [min(_devices_of(node), key=lambda device: device.id) for node in range(self.nodes)]
+        mesh = Mesh(np.array(first), (_AXIS,))
+        self._device = first[self.node]
+        self._rows = NamedSharding(mesh, PartitionSpec(_AXIS))
+        self._gather = jax.jit(
+            jax.shard_map(
+                lambda row: jax.lax.all_gather(row[0], _AXIS),
+                mesh=mesh,
+                in_specs=PartitionSpec(_AXIS),
+                out_specs=PartitionSpec(),
+                check_vma=False,
+            )
+        )
+
+    def gather(self, vector: np.ndarray) -> list[np.ndarray]:
+        """The vectors of all machines, of one shape and dtype, in their order.
+
+        Raises:
+            LostWorker: if a machine is gone.
+        """
+        size = vector.nbytes
+        padded = np.zeros(_padded(-(-size // 4)) * 4, np.uint8)
+        padded[:size] = vector.reshape(-1).view(np.uint8)
+        row = jax.device_put(padded.view(np.uint32)[None], self._device)
+        shape = (self.nodes, row.shape[1])
+        given = jax.make_array_from_single_device_arrays(shape, self._rows, [row])
+        try:
+            with self._waits.waiting():
+                found = np.asarray(self._gather(given).addressable_data(0))
+        except (RuntimeError, ValueError) as error:  # jax raises either
+            raise LostWorker(f"another machine of {self.nodes} is gone ({_first_line(error)})") from None
+        return [words.view(np.uint8)[:size].view(vector.dtype) for words in found]
+
+    def texts(self, text: str) -> list[str]:
+        """The texts of all machines, in their order."""
+        letters = np.frombuffer(text.encode(), np.uint8)
+        lengths = [int(length[0]) for length in self.gather(np.array([len(letters)], np.int64))]
+        rows = self.gather(np.pad(letters, (0, max(lengths) - len(letters))))
+        return [row[:length].tobytes().decode() for row, length in zip(rows, lengths, strict=True)]
+
+    def share(self, value: Any) -> Any:
+        """Machine 0's JSON value, on all machines."""
+        return json.loads(self.texts(json.dumps(value))[0])
+
+    def compare(self, facts: dict[str, Any]) -> None:
+        """Refuses machines that differ in a fact.
+
+        Raises:
+            UserError: names the first different fact, both machines and both values.
+        """
+        own = facts | {"host": socket.gethostname()}
+        every = [json.loads(text) for text in self.texts(json.dumps(own))]
+        for node, other in enumerate(every):
+            for name in facts:
+                if other.get(name) != every[0].get(name):
+                    raise UserError(
+                        f"machine {node} ({other['host']}) has {name} = {other.get(name)}, "
+                        f"machine 0 ({every[0]['host']}) has {every[0].get(name)}; start all machines alike"
+                    )
+
+
+class AcrossMachines:
+    """The exchange of one worker of one machine: over shared memory in the machine, over the network between machines.
+
+    A machine holds neighbouring shards, so its workers' tree followed by the tree over machines is the tree over all shards.
+
+    Args:
+        local: of this machine's workers.
+        machines: of the run.
+        network: of the machine's first worker; None for its others.
+    """
+
+    def __init__(self, local: SharedMemory, machines: Machines, network: Network | None) -> None:
+        self._local, self._network = local, network
+        self.rank = machines.node * local.size + local.rank
+        self.size = machines.nodes * local.size
+        words = local.place.view(np.int64).ravel().tolist()
+        words[2] = MOST + 1  # the program writes the vector and leaves the sum to `finish`
+        self.place = place_of(words)
+
+    def all_reduce(self, vector: np.ndarray) -> np.ndarray:
+        return self._add_machines(self._local.all_reduce(vector))
+
+    def finish(self, vector: np.ndarray) -> np.ndarray:
+        return self._add_machines(self._local.finish(vector))
+
+    def close(self) -> None:
+        self._local.close()
+
+    def _add_machines(self, own: np.ndarray) -> np.ndarray:
+        """The tree sum over machines; the first worker hands it to the machine's others."""
+        if self._network is not None:
+            total = tree_sum(self._network.gather(own))
+            return total if self._local.size == 1 else self._local.all_reduce(total)
+        return self._local.all_reduce(np.full_like(own, -0.0))  # x + -0.0 has the bits of x
+
+
+@contextlib.contextmanager
+def network_of(machines: Machines | None) -> Iterator[Network | None]:
+    """The network of a run over several machines, for a process that trains nothing else; None for a single machine.
+
+    An error in the block ends the process at once: jax's own end would wait for machines that may never come.
+    """
+    if machines is None:
+        yield None
+        return
+    try:
+        yield Network(machines)
+        jax.distributed.shutdown()
+    except BaseException as error:
+        _leave(error)
+
+
+def _leave(error: BaseException) -> NoReturn:
+    """Ends the process with an error."""
+    if isinstance(error, KeyboardInterrupt):
+        line, code = "stopped", 130
+    elif isinstance(error, (UserError, LostWorker)):
+        line, code = f"error: {error}", 1
+    else:
+        line, code = "".join(traceback.format_exception(error)).rstrip(), 1
+    tell(line)
+    sys.stdout.flush()
+    os._exit(code)
+
+
+def _check(machines: Machines) -> None:
+    nodes, node, coordinator = machines
+    if nodes < 2 or nodes & (nodes - 1):
+        raise UserError(f"nodes = {nodes}: shards are divided evenly over 2, 4, 8 ... machines")
+    if not 0 <= node < nodes:
+        raise UserError(f"node = {node}: with {nodes} machines they are 0 to {nodes - 1}")
+    host, colon, port = coordinator.rpartition(":")
+    if not (host and colon and port.isdecimal()):
+        raise UserError(
+            f"coordinator = {coordinator!r}: write HOST:PORT of machine 0, for example 10.0.0.1:7777"
+        )
+
+
+def _connect(machines: Machines) -> None:
+    """Meets the other machines; binds to the address under which machine 0 is reached, not to all interfaces."""
+    from jax._src import xla_bridge
+
+    nodes, node, coordinator = machines
+    own = _own_address(coordinator)
+    # By itself gloo takes the address of the host's name, on Debian 127.0.1.1, which other machines do not reach.
+    made = xla_bridge._jax.make_gloo_tcp_collectives
+    xla_bridge._jax.make_gloo_tcp_collectives = partial(made, hostname=own)
+    jax.config.update("jax_cpu_collectives_implementation", "gloo")
+    jax.config.update("jax_enable_preemption_service", False)  # it would take SIGTERM away
+    try:
+        jax.distributed.initialize(
+            coordinator, nodes, node, cluster_detection_method="deactivate",
+            initialization_timeout=START_TIMEOUT, heartbeat_timeout_seconds=HEARTBEAT_TIMEOUT,
+            coordinator_bind_address=coordinator if node == 0 else None,
+        )  # fmt: skip
+        jax.devices("cpu")
+    except RuntimeError as error:
+        raise UserError(
+            f"machine {node} of {nodes}, coordinator {coordinator}: {_first_line(error)}"
+        ) from error
+
+
+def _own_address(coordinator: str) -> str:
+    """The address of this machine on the way to machine 0; nothing is sent."""
+    host, _, port = coordinator.rpartition(":")
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, int(port), type=socket.SOCK_DGRAM)[0]
+        with socket.socket(family, kind, protocol) as way:
+            way.connect(address)
+            return str(way.getsockname()[0])
+    except OSError as error:
+        raise UserError(f"coordinator = {coordinator}: {error}") from None
+
+
+def _devices_of(node: int) -> list[Any]:
+    return [device for device in jax.devices("cpu") if device.process_index == node]
+
+
+def _padded(words: int) -> int:
+    """Words of a padded vector.
+
+    Example:
+        >>> _padded(3), _padded(700), _padded(1025)
+        (4, 1024, 2048)
+    """
+    if words < _SMALL:
+        return 1 << max(words - 1, 0).bit_length()
+    return -(-words // _SMALL) * _SMALL
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0][:200]
+
+
+class _Waits:
+    """Prints a line for every wait that is long.
+
+    Args:
+        line: to print; the seconds so far follow.
+    """
+
+    def __init__(self, line: str) -> None:
+        self._line, self._since = line, math.inf
+        threading.Thread(target=self._look, daemon=True, name="waits").start()
+
+    @contextlib.contextmanager
+    def waiting(self) -> Iterator[None]:
+        """The block waits."""
+        self._since = time.monotonic()
+        try:
+            yield
+        finally:
+            self._since = math.inf
+
+    def _look(self) -> None:
+        said = math.inf
+        while True:
+            time.sleep(1.0)
+            since = self._since
+            if since != said and time.monotonic() - since > QUIET:
+                tell(f"{self._line}, {QUIET:.0f} s so far")
+                said = since

@@ -1,0 +1,124 @@
+"""One machine of a run: it trains or resumes the run in FOLDER, and may kill a machine after an update.
+
+python -m tests.train.machine_runs '{"folder": ..., "nodes": 2, "node": 0, "port": 7777, ...}'
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from interplay.train.parallel.exchange import SharedMemory, create_block
+from interplay.train.parallel.machines import AcrossMachines, Machines, network_of
+from interplay.train.settings import TrainSettings
+from interplay.train.trainer import resume, train
+from tests.train.runs import short_run
+
+KILL = 7  # update after which a machine is killed
+RUNS: dict[str, tuple[str, dict[str, Any]]] = {
+    "ppo": (
+        "survival/1v1-heals-low",
+        {"ppo": {"rollout": 8, "minibatch": 64, "epochs": 2}, "network": {"normalise": True}},
+    ),
+    "vdn": ("battle/3m", {"algorithm": "vdn", "vdn": {"rollout": 16, "minibatch": 16, "replay": 128}}),
+    "past selves": (
+        "pong/2p",
+        {
+            "ppo": {"rollout": 8, "minibatch": 64, "epochs": 2},
+            "opponents": {"right": "past"},
+            "pool": {"every": 1},
+            "sides": {"by": "seat"},
+        },
+    ),
+}
+
+
+def settings_of(case: str, updates: int) -> TrainSettings:
+    world, own = RUNS[case]
+    most = {"shards": 4, "max_updates": updates, "checkpoint_updates": 5, "quiet": True}
+    return short_run(world, own, {"train": most})
+
+
+def vectors_of(worker: int) -> list[np.ndarray]:
+    """Of every kind that a run adds up; sums of zeros keep their signs, and what is not finite stays so."""
+    rng = np.random.default_rng(worker)
+    odd = np.array([-0.0, 0.0, np.inf, np.nan, -0.0])
+    long = (rng.normal(size=3001) * 10.0 ** rng.integers(-6, 6, 3001)).astype(np.float32)
+    return [long, odd, odd.astype(np.float32), rng.integers(0, 60, 7).astype(np.uint8), rng.normal(size=70)]
+
+
+def start(machines: Sequence[Mapping[str, Any]], **shared: Any) -> list[subprocess.Popen[str]]:
+    """Starts the machines of a run on this one; arguments of each, then those of all."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    asked = [
+        {"nodes": len(machines), "node": node, "port": port} | shared | dict(own)
+        for node, own in enumerate(machines)
+    ]
+    return [
+        subprocess.Popen(
+            [sys.executable, "-m", "tests.train.machine_runs", json.dumps(given)],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for given in asked
+    ]
+
+
+def main(
+    folder: str,
+    nodes: int,
+    node: int,
+    port: int,
+    case: str = "",
+    updates: int = 12,
+    workers: int = 1,
+    victim: int = -1,
+) -> None:
+    machines = Machines(nodes, node, f"127.0.0.1:{port}")
+    if not case:
+        add_vectors(Path(folder), machines)
+        return
+    pid = Path(folder) / f"pid-{node}"
+    pid.write_text(str(os.getpid()))
+
+    def on_update(run: Path, numbers: Mapping[str, Any]) -> None:
+        if numbers["updates"] == KILL and victim >= 0:
+            os.kill(int((Path(folder) / f"pid-{victim}").read_text()), signal.SIGKILL)
+
+    run = Path(folder) / "run"
+    if (run / "checkpoints").is_dir() or workers > 1:
+        resume(run, workers=workers, machines=machines)
+    else:
+        train(settings_of(case, updates), run, on_update=on_update, machines=machines)
+
+
+def add_vectors(folder: Path, machines: Machines) -> None:
+    """Writes the sums of `vectors_of`, as one worker of each machine gets them."""
+    with network_of(machines) as network:
+        assert network is not None
+        network.compare({"settings": "equal"})
+        block = create_block(1, 1 << 14)
+        local = SharedMemory(block.name, 0, 1, 1 << 14, [contextlib.nullcontext()])
+        exchange = AcrossMachines(local, machines, network)
+        sums = [exchange.all_reduce(vector) for vector in vectors_of(exchange.rank)]
+        np.savez(folder / f"sums-{exchange.rank}.npz", *sums)
+        (folder / f"texts-{exchange.rank}").write_text("|".join(network.texts("a" * (exchange.rank * 3))))
+        exchange.close()
+        block.close()
+        block.unlink()
+        network.compare({"settings": f"of machine {machines.node}"})
+
+
+if __name__ == "__main__":
+    main(**json.loads(sys.argv[1]))
