@@ -80,6 +80,7 @@ METAVARS = {
     "font_size": "POINTS",
     "label": "KEY=TEXT",
     "players": "RUN|POLICY",
+    "ray": "auto|HOST:PORT",
     "precision": "float32|tf32|bfloat16",
     "roles": "SIDE=RUN|POLICY",
     "run": "RUN",

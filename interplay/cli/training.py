@@ -67,9 +67,14 @@ def resume(run: Path, *, trust: bool = False, **given: Any) -> None:
     Example:
         interplay resume runs/first
     """
-    from interplay.verbs.trainer import load_trainer, machines_of
+    from interplay.verbs.trainer import load_trainer, machines_of, resume_on_ray
 
     with told_by_exit_code():
+        ray, nodes = given.pop("ray"), given["nodes"]
+        if ray is not None:
+            path = resume_on_ray(run, ray, nodes, given["workers"], given["steps"])
+            typer.echo(f"run folder: {path}")
+            return
         machines = machines_of(given.pop("nodes"), given.pop("node"), given.pop("coordinator"))
         typer.echo(f"run folder: {load_trainer().resume(run, trust=trust, machines=machines, **given)}")
 
@@ -85,10 +90,11 @@ def _run(
     nodes: int | None,
     node: int | None,
     coordinator: str | None,
+    ray: str | None,
     **given: Any,
 ) -> Path:
     """Trains and gives the run folder."""
-    from interplay.verbs.trainer import load_trainer, machines_of
+    from interplay.verbs.trainer import load_trainer, machines_of, train_on_ray
 
     trainer = load_trainer()
     if world.endswith(".py"):
@@ -96,9 +102,11 @@ def _run(
     from interplay.verbs.settings import run_settings  # needs the trainer's packages
 
     settings = run_settings(world, overrides, training.flags(given), trust, league, preset)
+    if ray is not None and bank is None:
+        return train_on_ray(settings, out, ray, nodes)
     machines = machines_of(nodes, node, coordinator)
-    if bank is not None and machines is not None:
-        raise UserError(f"--bank {bank} --nodes {nodes}: a run over machines takes --out")
+    if bank is not None and (machines is not None or ray is not None):
+        raise UserError(f"--bank {bank}: a run over machines takes --out")
     if bank is not None:
         from interplay.train.bank import train_in_bank
 

@@ -11,30 +11,63 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 LOST: Any = object()  # instead of a message: the process has ended
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
 
+class Process(Protocol):
+    """A started process."""
+
+    @property
+    def exitcode(self) -> int | None: ...
+
+    def join(self) -> None: ...
+
+    def terminate(self) -> None: ...
+
+    def kill(self) -> None: ...
+
+
+class Place(Protocol):
+    """Starts processes: on this machine, or on the machines of a cluster (`interplay.connect.cluster`)."""
+
+    def start(self, work: Callable[..., None], arguments: tuple[Any, ...]) -> tuple[Any, Process]:
+        """Starts ``work(pipe, *arguments)``; returns the other end of its pipe, and the process."""
+        ...
+
+
+class ThisMachine:
+    """Spawns processes, which end with this one."""
+
+    def start(self, work: Callable[..., None], arguments: tuple[Any, ...]) -> tuple[Any, Process]:
+        context = multiprocessing.get_context("spawn")
+        pipe, theirs = context.Pipe()
+        # Not a daemon, which could not start processes for its environments; `kill` or a lost parent ends it.
+        process = context.Process(target=_run, args=(work, theirs, os.getpid(), arguments))
+        process.start()
+        theirs.close()  # so that the pipe ends when the process does
+        return pipe, process
+
+
+HERE = ThisMachine()
+
+
 class TaskProcess:
-    """A spawned process with a pipe.
+    """A process with a pipe.
 
     Args:
         work: importable; ``work(pipe, *arguments)`` receives tasks and sends results until the pipe ends.
+        place: starts the process.
 
     Attributes:
         tasks: sent and not finished, the oldest first.
     """
 
-    def __init__(self, work: Callable[..., None], *arguments: Any) -> None:
-        context = multiprocessing.get_context("spawn")
-        self.pipe, theirs = context.Pipe()
+    def __init__(self, work: Callable[..., None], *arguments: Any, place: Place = HERE) -> None:
         self.tasks: deque[Any] = deque()
-        # Not a daemon, which could not start processes for its environments; `kill` or a lost parent ends it.
-        self._process = context.Process(target=_run, args=(work, theirs, os.getpid(), arguments))
-        self._process.start()
-        theirs.close()  # so that the pipe ends when the process does
+        self.pipe, self._process = place.start(work, arguments)
 
     def send(self, task: Any, message: Any) -> None:
         """Sends a task's message; `receive` reports a lost process."""

@@ -87,6 +87,7 @@ class Run(RunFolder):
         nodes: int | None = None,
         node: int | None = None,
         coordinator: str | None = None,
+        ray: str | None = None,
     ) -> Run:
         """Goes on from the newest sound checkpoint, bit for bit as if it had never stopped.
 
@@ -101,17 +102,21 @@ class Run(RunFolder):
             nodes: as for `interplay.train`; also another number than before.
             node: the number of this machine, from 0 on.
             coordinator: HOST:PORT of machine 0, which the others reach.
+            ray: as for `interplay.train`.
 
         Raises:
             UserError: if the run cannot go on, or was trained on a world object that was not passed.
         """
-        from interplay.verbs.trainer import load_trainer, machines_of
+        from interplay.verbs.trainer import load_trainer, machines_of, resume_on_ray
 
         make = None if self.handed is None else self.handed.make
         if make is not None and workers not in (None, 1):
             raise UserError(
                 f"workers = {workers}: other processes cannot make an environment that was handed over; leave it out"
             )
+        if ray is not None:
+            resume_on_ray(self.folder, ray, nodes, workers, steps)
+            return Run(self.folder, trust=self.trust)
         load_trainer().resume(
             self.folder,
             workers,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -9,6 +11,7 @@ from interplay.core.errors import UserError
 
 if TYPE_CHECKING:
     from interplay.train.parallel.machines import Machines
+    from interplay.train.settings import TrainSettings
 
 EXTRA = ("jax", "jaxlib", "optax", "equinox")
 
@@ -39,3 +42,27 @@ def machines_of(nodes: int | None, node: int | None, coordinator: str | None) ->
     from interplay.train.parallel.machines import Machines
 
     return Machines(nodes, node, coordinator)
+
+
+def train_on_ray(settings: TrainSettings, out: str | Path | None, address: str, nodes: int | None) -> Path:
+    """Trains on the machines of a Ray cluster."""
+    from interplay.connect.cluster import Cluster
+    from interplay.train.places import train_on
+    from interplay.train.run.folder import default_run_path
+    from interplay.train.trainer import with_checkpoints
+
+    run = Path(out) if out is not None else default_run_path(settings.world.id, datetime.date.today())
+    train = settings.train
+    return train_on(Cluster(address), run, with_checkpoints(settings), nodes, train.workers, train.shards)
+
+
+def resume_on_ray(run: Path, address: str, nodes: int | None, workers: int | None, steps: int | None) -> Path:
+    """Resumes a run on the machines of a Ray cluster."""
+    from interplay.connect.cluster import Cluster
+    from interplay.core.settings import from_toml
+    from interplay.train.places import train_on
+    from interplay.train.run.settings_file import NAME
+    from interplay.train.settings import TrainSettings
+
+    train = from_toml(run / NAME, TrainSettings).train
+    return train_on(Cluster(address), run, None, nodes, workers or train.workers, train.shards, steps)

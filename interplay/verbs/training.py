@@ -61,6 +61,7 @@ def train(
     nodes: int | None = None,
     node: int | None = None,
     coordinator: str | None = None,
+    ray: str | None = None,
     **settings: Unpack[TrainKeywords],
 ) -> Run:
     """Trains agents and writes a run folder: settings, metrics, checkpoints.
@@ -79,6 +80,8 @@ def train(
         nodes: machines that train together; each starts the same command with its own `node`. They change no bit. None: this one alone.
         node: the number of this machine, from 0 on. Machine 0 writes the run folder, which all machines must see.
         coordinator: HOST:PORT of machine 0, which the others reach.
+        ray: train on the machines of a Ray cluster: HOST:PORT of its head, or auto for the one of this machine; `nodes` of them, or
+            as many as there are and the shards allow.
         **settings: every other setting, by groups (``ppo={"clip": 0.1}``), or by dotted names (``**{"ppo.clip": 0.1}``), which type
             checkers cannot check.
 
@@ -97,7 +100,7 @@ def train(
     """
     from interplay.connect.handed import hand_over
     from interplay.core.settings import merge
-    from interplay.verbs.trainer import load_trainer, machines_of
+    from interplay.verbs.trainer import load_trainer, machines_of, train_on_ray
 
     trainer = load_trainer()
     from interplay.verbs.settings import run_settings  # needs the trainer's packages
@@ -119,6 +122,12 @@ def train(
     if own is not None:
         _keep_in_process(given, typed)
     chosen = run_settings(handed.id, given, typed, trust, league, preset, own)
+    if ray is not None:
+        if own is not None:
+            raise UserError(
+                f"ray = {ray}: other machines cannot make an environment that was handed over; write it into a module"
+            )
+        return Run(train_on_ray(chosen, out, ray, nodes), trust=trust)
     machines = machines_of(nodes, node, coordinator)
     path = trainer.train(chosen, out, handed.make, with_run(handed, trust, on_update), machines)
     return Run(path, own, trust=trust)

@@ -82,7 +82,6 @@ def main(
     port: int,
     case: str = "",
     updates: int = 12,
-    workers: int = 1,
     victim: int = -1,
 ) -> None:
     machines = Machines(nodes, node, f"127.0.0.1:{port}")
@@ -97,8 +96,8 @@ def main(
             os.kill(int((Path(folder) / f"pid-{victim}").read_text()), signal.SIGKILL)
 
     run = Path(folder) / "run"
-    if (run / "checkpoints").is_dir() or workers > 1:
-        resume(run, workers=workers, machines=machines)
+    if (run / "checkpoints").is_dir():
+        resume(run, machines=machines)
     else:
         train(settings_of(case, updates), run, on_update=on_update, machines=machines)
 

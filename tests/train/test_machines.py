@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+import psutil
 import pytest
 
 from interplay.core.errors import UserError
+from interplay.core.processes import HERE, Place
 from interplay.train.parallel.exchange import tree_sum
 from interplay.train.parallel.machines import Machines, Network
+from interplay.train.places import train_on
+from interplay.train.run.checkpoint import latest_checkpoint
 from interplay.train.trainer import train
-from tests.train.machine_runs import KILL, RUNS, settings_of, start, vectors_of
+from tests.train.machine_runs import RUNS, settings_of, start, vectors_of
 from tests.train.runs import arrays_of, log_of
 
 pytestmark = pytest.mark.slow
@@ -34,27 +40,61 @@ def test_sums_over_machines_have_the_bits_of_the_tree(tmp_path: Path) -> None:
     assert all("settings = of machine 1" in line and "of machine 0" in line for line in said)
 
 
-@pytest.mark.parametrize(
-    "case", [pytest.param(case, marks=[] if case == "ppo" else pytest.mark.long) for case in RUNS]
-)
-def test_machines_workers_and_a_killed_machine_change_no_bit(tmp_path: Path, case: str) -> None:
-    alone = train(settings_of(case, 12), tmp_path / "alone")
+class LocalHost(NamedTuple):
+    name: str
+    address: str = "127.0.0.1"
+    cores: int = 2
 
-    lead, other = start([{"victim": 1}, {}], folder=str(tmp_path), case=case)
-    said = lead.communicate(timeout=300)[1]
-    assert (lead.returncode, other.wait(timeout=30)) == (1, -9)
-    assert "another machine of 2 is gone" in said
-    run = tmp_path / "run"
-    assert [line["updates"] for line in log_of(run)] == list(range(1, KILL + 1))
 
-    for machine in start([{"workers": 2}, {"workers": 2}], folder=str(tmp_path), case=case):
-        _, said = machine.communicate(timeout=300)
-        assert machine.returncode == 0, said
+class TwoHosts:
+    """A cluster of two machines, both of which are this one."""
+
+    def hosts(self) -> list[LocalHost]:
+        return [LocalHost("a"), LocalHost("b")]
+
+    def at(self, _host: LocalHost, _cores: int) -> Place:
+        return HERE
+
+
+def kill_one(run: Path, killed: list[str]) -> None:
+    """Kills the second machine when there is a checkpoint."""
+    while not latest_checkpoint(run):
+        time.sleep(0.02)
+    spawned = [one for one in psutil.Process().children() if "spawn_main" in " ".join(one.cmdline())]
+    spawned[1].kill()
+    killed.append(spawned[1].name())
+
+
+@pytest.mark.parametrize("case", RUNS)
+def test_machines_workers_and_a_killed_machine_change_no_bit(
+    tmp_path: Path, case: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings, alone, run = settings_of(case, 60), tmp_path / "alone", tmp_path / "run"
+    train(settings, alone)
+
+    killed: list[str] = []
+    killer = threading.Thread(target=kill_one, args=(run, killed))
+    killer.start()
+    assert train_on(TwoHosts(), run, settings, nodes=2, workers=2, shards=4) == run
+    killer.join()
+
+    assert killed
+    assert "machine 1 (b) was lost; going on from the last checkpoint" in capsys.readouterr().err
     assert arrays_of(run) == arrays_of(alone)
     logs = [
         [{k: v for k, v in line.items() if k not in TIMES} for line in log_of(path)] for path in (run, alone)
     ]
     assert str(logs[0]) == str(logs[1])  # as text, since NaN is unequal to itself
+
+
+def test_a_run_goes_on_with_another_number_of_machines(tmp_path: Path) -> None:
+    train(settings_of("ppo", 12), tmp_path / "alone")
+    train(settings_of("ppo", 6), tmp_path / "run")
+    file = tmp_path / "run/settings.toml"
+    file.write_text(file.read_text().replace("max_updates = 6", "max_updates = 12"))
+    for machine in start([{}, {}], folder=str(tmp_path), case="ppo"):
+        assert machine.wait(timeout=300) == 0
+    assert arrays_of(tmp_path / "run") == arrays_of(tmp_path / "alone")
 
 
 def test_the_loss_of_the_lead_ends_the_others(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from interplay.core.errors import UserError
-from interplay.core.processes import LOST, TaskProcess, kill_all, receive
+from interplay.core.processes import HERE, LOST, Place, TaskProcess, kill_all, receive
 from interplay.evaluate.tournaments.results_log import ResultsLog
 
 Result = Mapping[str, Mapping[str, Any]]  # key -> result
@@ -60,8 +60,8 @@ class _Player(TaskProcess):
         seconds: duration of its last unit.
     """
 
-    def __init__(self, begin: Callable[..., Play], arguments: tuple[Any, ...]) -> None:
-        super().__init__(_work, begin, arguments)
+    def __init__(self, begin: Callable[..., Play], arguments: tuple[Any, ...], place: Place) -> None:
+        super().__init__(_work, begin, arguments, place=place)
         self.started, self.seconds = False, _BUSY
 
     @property
@@ -88,11 +88,13 @@ def play_units(
     log: ResultsLog,
     workers: int,
     on_progress: Callable[[int], None] | None = None,
+    place: Place = HERE,
 ) -> None:
     """Plays the units without results, or marked `replay`, in several processes.
 
     Args:
         begin: importable; ``begin(*arguments)`` runs once in each process and returns its `Play`.
+        place: starts the processes.
 
     Raises:
         UserError: of a process, or if a unit cost three processes; results so far are kept.
@@ -104,7 +106,7 @@ def play_units(
     try:
         while waiting or any(one.tasks for one in farm):
             while len(farm) < min(workers, len(waiting) + sum(bool(one.tasks) for one in farm)):
-                farm.append(_Player(begin, arguments))
+                farm.append(_Player(begin, arguments, place))
             while waiting and (free := [one for one in farm if len(one.tasks) < one.ahead]):
                 unit = waiting.popleft()
                 min(free, key=lambda one: len(one.tasks)).send(unit, unit.what)

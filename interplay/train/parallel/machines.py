@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
@@ -59,7 +59,9 @@ class Network:
     def __init__(self, machines: Machines) -> None:
         self.machines, self.nodes, self.node = machines, machines.nodes, machines.node
         _check(machines)
-        self._waits = _Waits(f"machine {self.node} of {self.nodes} waits for another machine")
+        self._waits = _Waits(
+            f"machine {self.node} of {self.nodes} waits for another machine, which is lost after {HEARTBEAT_TIMEOUT} s without a sign"
+        )
         with self._waits.waiting():
             _connect(machines)
         first = [min(_devices_of(node), key=lambda device: device.id) for node in range(self.nodes)]
@@ -183,9 +185,16 @@ def _leave(error: BaseException) -> NoReturn:
         line, code = f"error: {error}", 1
     else:
         line, code = "".join(traceback.format_exception(error)).rstrip(), 1
-    tell(line)
+    if leaving is not None:
+        leaving(isinstance(error, UserError), line.removeprefix("error: "))
+    else:
+        tell(line)
     sys.stdout.flush()
     os._exit(code)
+
+
+# Called before the process ends, with whether the error is the user's and its text; None prints the text.
+leaving: Callable[[bool, str], None] | None = None
 
 
 def _check(machines: Machines) -> None:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from interplay.core.processes import LOST, TaskProcess, kill_all, receive
+from interplay.core.processes import HERE, LOST, Place, TaskProcess, kill_all, receive
 from interplay.train.sweep.work import Job, Outcome, work
 
 
 class Pool:
-    """A pool of processes, started on demand."""
+    """A pool of processes, started on demand.
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    Args:
+        most: number of processes.
+        place: starts them.
+    """
+
+    def __init__(self, most: int, place: Place = HERE) -> None:
+        self._most, self._place = most, place
         self._all: list[TaskProcess] = []
 
     @property
@@ -29,7 +34,7 @@ class Pool:
         """Begins a run in an idle process, or in a new one."""
         one = next((one for one in self._all if not one.tasks), None)
         if one is None:
-            one = TaskProcess(work)
+            one = TaskProcess(work, place=self._place)
             self._all.append(one)
         one.send(name, job)
 

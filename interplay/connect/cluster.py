@@ -1,0 +1,194 @@
+"""A Ray cluster as a `core.processes.Place`: starts processes on its machines and notices their ends.
+
+Ray places and watches. What processes exchange with this one goes through it in messages; sums of training do not
+(`train.parallel.machines`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import stat
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from interplay.core.errors import UserError
+from interplay.core.processes import TaskProcess
+
+_TOKEN_FILE = Path("~/.ray/auth_token")
+_ENDED = "ended"  # instead of a message
+
+
+class Host(NamedTuple):
+    """A machine of the cluster.
+
+    Attributes:
+        id: Ray's.
+        name: of the host.
+        address: for the other machines.
+        cores: in all.
+    """
+
+    id: str
+    name: str
+    address: str
+    cores: int
+
+
+class Cluster:
+    """A running Ray cluster; `close` leaves it as it is.
+
+    Args:
+        address: HOST:PORT of its head; auto: the cluster of ``RAY_ADDRESS``, or of this machine.
+        cores: that a process takes.
+        host: id of the only machine that starts processes; None: any.
+
+    Raises:
+        UserError: without Ray, or a cluster at this address.
+    """
+
+    def __init__(self, address: str, cores: int = 1, host: str | None = None) -> None:
+        self._cores, self._host = cores, host
+        self.address = address
+        _connect(address)
+
+    def at(self, host: Host, cores: int) -> Cluster:
+        """The same cluster, for processes with so many cores on one machine."""
+        return Cluster(self.address, cores, host.id)
+
+    def hosts(self) -> list[Host]:
+        """The machines that are there."""
+        import ray
+
+        return [
+            Host(
+                node["NodeID"],
+                node["NodeManagerHostname"],
+                node["NodeManagerAddress"],
+                int(node["Resources"].get("CPU", 0)),
+            )
+            for node in ray.nodes()
+            if node["Alive"]
+        ]
+
+    def start(self, work: Callable[..., None], arguments: tuple[Any, ...]) -> tuple[Any, _Remote]:
+        import ray
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        options: dict[str, Any] = {"num_cpus": self._cores, "max_restarts": 0, "max_concurrency": 4}
+        if self._host is not None:
+            options["scheduling_strategy"] = NodeAffinitySchedulingStrategy(self._host, soft=False)
+        actor = ray.remote(_Held).options(**options).remote(work, arguments)
+        mine, theirs = multiprocessing.Pipe()
+        remote = _Remote(actor)
+        for name, body in (("to", _forward), ("from", _collect)):
+            threading.Thread(
+                target=body, args=(theirs, remote), daemon=True, name=f"{name} a machine"
+            ).start()
+        return mine, remote
+
+
+class _Held:
+    """A process on a machine of the cluster, held by a Ray actor there."""
+
+    def __init__(self, work: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+        self._one = TaskProcess(work, *arguments)
+
+    def send(self, message: Any) -> None:
+        with contextlib.suppress(OSError):
+            self._one.pipe.send(message)
+
+    def receive(self) -> Any:
+        """The next message, or `_ENDED` and the exit code."""
+        try:
+            return self._one.pipe.recv()
+        except (EOFError, OSError):
+            return _ENDED, self._one.exit_code()
+
+    def terminate(self) -> None:
+        self._one.terminate()
+
+
+class _Remote:
+    """The process of a `_Held`, seen from here.
+
+    Attributes:
+        exitcode: None if it runs, or if its machine is gone.
+    """
+
+    def __init__(self, actor: Any) -> None:
+        self.actor = actor
+        self.exitcode: int | None = None
+        self._ended = threading.Event()
+
+    def join(self) -> None:
+        self._ended.wait()
+
+    def terminate(self) -> None:
+        self.actor.terminate.remote()
+
+    def kill(self) -> None:
+        import ray
+
+        ray.kill(self.actor)
+        self.end(None)
+
+    def end(self, code: int | None) -> None:
+        """The process has ended."""
+        self.exitcode = code
+        self._ended.set()
+
+
+def _forward(pipe: Any, remote: _Remote) -> None:
+    """Passes messages on to the process."""
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            remote.actor.send.remote(pipe.recv())
+
+
+def _collect(pipe: Any, remote: _Remote) -> None:
+    """Passes messages of the process on; closes the pipe at its end."""
+    import ray
+
+    code = None
+    with contextlib.suppress(ray.exceptions.RayError, OSError):
+        while True:
+            message = ray.get(remote.actor.receive.remote())
+            if isinstance(message, tuple) and message[:1] == (_ENDED,):
+                code = message[1]
+                break
+            pipe.send(message)
+    remote.end(code)
+    pipe.close()
+
+
+def _connect(address: str) -> None:
+    """Joins the cluster, with its token where this machine has one."""
+    _check_token()
+    try:
+        import ray
+    except ModuleNotFoundError as error:
+        raise UserError('--ray needs Ray; install it with pip install "interplay[ray]"') from error
+    if ray.is_initialized():
+        return
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        ray.init(address=address, log_to_driver=False, logging_level="ERROR", configure_logging=True)
+    except ConnectionError as error:
+        raise UserError(
+            f"--ray {address}: there is no cluster ({' '.join(str(error).split())[:150]}); start one with `ray start --head`, "
+            "or use --workers on this machine"
+        ) from None
+
+
+def _check_token() -> None:
+    """Sets Ray's token mode where there is a token; refuses one that others can read."""
+    file = Path(os.environ.get("RAY_AUTH_TOKEN_PATH", _TOKEN_FILE)).expanduser()
+    if not ("RAY_AUTH_TOKEN" in os.environ or file.is_file()):
+        return
+    if file.is_file() and file.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH):
+        raise UserError(f"{file}: others can read this token; chmod 600 {file}")
+    os.environ.setdefault("RAY_AUTH_MODE", "token")
