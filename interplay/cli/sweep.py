@@ -34,6 +34,7 @@ def sweep(
     workers: Annotated[
         int | None, typer.Option(help="Runs at a time.  [default: cores]", min=1, max=1024)
     ] = None,
+    ray: str | None = None,
     out: Path | None = None,
     resume: bool = False,
     dry_run: bool = False,
@@ -45,6 +46,7 @@ def sweep(
         world: a world's id, or a settings file, which may have a group [sweep].
         overrides: settings of every run.
         parameter: what varies: 1,2 or 0..4, or drawn from log:1e-5..1e-3 or linear:0..1.
+        ray: train the runs on a Ray cluster, from a folder that its machines share.
         out: the sweep's folder.
         resume: go on with the sweep in --out.
         dry_run: name the runs and train none.
@@ -55,7 +57,7 @@ def sweep(
         interplay sweep sweep.toml --out sweeps/rates --workers 4
         interplay sweep --resume --out sweeps/rates
     """
-    from interplay.verbs.trainer import load_trainer
+    from interplay.verbs.trainer import load_trainer, place_of
 
     load_trainer()
     from interplay.train import sweep as training
@@ -68,7 +70,7 @@ def sweep(
         )
         assert out is not None
         with told_by_exit_code():
-            _tell(training.resume_sweep(out, workers, trust))
+            _tell(training.resume_sweep(out, workers, trust, place=place_of(ray)))
         return
     if not world:
         raise UserError("no world; name one, or a settings file, or go on with --resume --out FOLDER")
@@ -79,7 +81,7 @@ def sweep(
     assert out is not None
     _check_worlds(wanted)
     with told_by_exit_code():
-        _tell(training.sweep(wanted, out, workers))
+        _tell(training.sweep(wanted, out, workers, place=place_of(ray)))
 
 
 def read_sweep(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import socket
 import stat
 import threading
 from collections.abc import Callable
@@ -19,6 +20,8 @@ from interplay.core.errors import UserError
 from interplay.core.processes import TaskProcess
 
 _TOKEN_FILE = Path("~/.ray/auth_token")
+CONNECT = 5.0  # seconds for a connection to the cluster's head
+POLL = 0.1  # seconds until the end of a process is noticed
 _ENDED = "ended"  # instead of a message
 
 
@@ -81,7 +84,7 @@ class Cluster:
         options: dict[str, Any] = {"num_cpus": self._cores, "max_restarts": 0, "max_concurrency": 4}
         if self._host is not None:
             options["scheduling_strategy"] = NodeAffinitySchedulingStrategy(self._host, soft=False)
-        actor = ray.remote(_Held).options(**options).remote(work, arguments)
+        actor = ray.remote(_Held).options(**options).remote(os.getcwd(), work, arguments)
         mine, theirs = multiprocessing.Pipe()
         remote = _Remote(actor)
         for name, body in (("to", _forward), ("from", _collect)):
@@ -94,7 +97,8 @@ class Cluster:
 class _Held:
     """A process on a machine of the cluster, held by a Ray actor there."""
 
-    def __init__(self, work: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+    def __init__(self, folder: str, work: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+        os.chdir(folder)  # relative paths are those of the command
         self._one = TaskProcess(work, *arguments)
 
     def send(self, message: Any) -> None:
@@ -127,6 +131,10 @@ class _Remote:
     def join(self) -> None:
         self._ended.wait()
 
+    def ended(self, seconds: float) -> bool:
+        """Whether it ends within some seconds."""
+        return self._ended.wait(seconds)
+
     def terminate(self) -> None:
         self.actor.terminate.remote()
 
@@ -143,14 +151,16 @@ class _Remote:
 
 
 def _forward(pipe: Any, remote: _Remote) -> None:
-    """Passes messages on to the process."""
+    """Passes messages on to the process, and closes the pipe at its end."""
     with contextlib.suppress(EOFError, OSError):
-        while True:
-            remote.actor.send.remote(pipe.recv())
+        while not remote.ended(0.0):
+            if pipe.poll(POLL):
+                remote.actor.send.remote(pipe.recv())
+    pipe.close()
 
 
 def _collect(pipe: Any, remote: _Remote) -> None:
-    """Passes messages of the process on; closes the pipe at its end."""
+    """Passes messages of the process on."""
     import ray
 
     code = None
@@ -162,7 +172,6 @@ def _collect(pipe: Any, remote: _Remote) -> None:
                 break
             pipe.send(message)
     remote.end(code)
-    pipe.close()
 
 
 def _connect(address: str) -> None:
@@ -175,9 +184,12 @@ def _connect(address: str) -> None:
     if ray.is_initialized():
         return
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    host, colon, port = address.rpartition(":")
     try:
+        if colon and port.isdecimal():  # by itself Ray looks for minutes
+            socket.create_connection((host, int(port)), timeout=CONNECT).close()
         ray.init(address=address, log_to_driver=False, logging_level="ERROR", configure_logging=True)
-    except ConnectionError as error:
+    except OSError as error:
         raise UserError(
             f"--ray {address}: there is no cluster ({' '.join(str(error).split())[:150]}); start one with `ray start --head`, "
             "or use --workers on this machine"

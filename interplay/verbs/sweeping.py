@@ -147,6 +147,7 @@ def sweep(
     steps: int | None = None,
     num_worlds: int | None = None,
     workers: int | None = None,
+    ray: str | None = None,
     trust: bool = False,
     **settings: Unpack[SettingsKeywords],
 ) -> Sweep:
@@ -164,6 +165,7 @@ def sweep(
         steps: agent-steps of each run.
         num_worlds: of each run, stepped together.
         workers: runs at a time; None: cores.
+        ray: train them on a Ray cluster, from a folder that its machines share: HOST:PORT of its head, or auto.
         trust: a settings file may name programs of its own.
         **settings: of every run, as for `interplay.train`.
 
@@ -181,6 +183,7 @@ def sweep(
         (4, [0.1, 0.3])
     """
     from interplay.train.sweep import sweep as train_sweep
+    from interplay.verbs.trainer import place_of
 
     group = sweep_group(parameters or {})
     group |= {"points": [dict(point) for point in points]} if points else {}
@@ -188,7 +191,7 @@ def sweep(
     group |= {} if draws is None else {"draws": draws}
     given = {"steps": steps, "num_worlds": num_worlds}
     typed = merge(nested(settings), {key: value for key, value in given.items() if value is not None})
-    result = train_sweep(sweep_settings(str(world), typed, group, trust), out, workers)
+    result = train_sweep(sweep_settings(str(world), typed, group, trust), out, workers, place=place_of(ray))
     if result.failed and not any((path / "settings.toml").is_file() for path in result.runs):
         name, error = next(iter(result.failed.items()))
         raise UserError(f"{out}: all {len(result.failed):,} runs failed, {name}: {error}")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from interplay.core.errors import UserError
+from interplay.core.processes import HERE, Place
 from interplay.core.settings import build
 from interplay.evaluate.tournaments.folder import kind_of, read_settings
 from interplay.evaluate.tournaments.matches import default_score
@@ -38,7 +39,9 @@ class Kind(NamedTuple):
     unit: str
 
 
-def standing_in(out: Path, trust: bool = False, workers: int = 1, record: int = 0) -> Kind:
+def standing_in(
+    out: Path, trust: bool = False, workers: int = 1, record: int = 0, place: Place = HERE
+) -> Kind:
     """The tournament of a folder, with the players that its settings name.
 
     Args:
@@ -54,7 +57,7 @@ def standing_in(out: Path, trust: bool = False, workers: int = 1, record: int = 
         return merge(homes.homes, kept, homes.identities)
     asked = read_settings(out, RoundRobinSettings, trust)
     kept = asked.model_dump(exclude={"kind", "players", "identities"})
-    return round_robin(asked.players, kept, asked.identities, workers=workers, record=record)
+    return round_robin(asked.players, kept, asked.identities, workers=workers, record=record, place=place)
 
 
 def round_robin(
@@ -64,12 +67,14 @@ def round_robin(
     trust: bool = False,
     workers: int = 1,
     record: int = 0,
+    place: Place = HERE,
 ) -> Kind:
     """A round robin of these players.
 
     Args:
         values: of `RoundRobinSettings`, but for players and identities; a score of None is `default_score`.
         before: identities that the players must have.
+        place: starts the processes, which are always used elsewhere than `HERE`.
     """
     world_id, options = choose_world(
         players, values["world"], values["options"], "survival/1v1-heals-low", trust
@@ -92,7 +97,9 @@ def round_robin(
         },
         "tournament",
     )
-    farm = Farm(workers, begin_round_robin, (settings.model_dump_json(), trust)) if workers > 1 else None
+    farm = None
+    if workers > 1 or place is not HERE:
+        farm = Farm(workers, begin_round_robin, (settings.model_dump_json(), trust), place)
     policies = [contestant.policy for contestant in found]
     return Kind(partial(run_round_robin, settings, policies, farm=farm, record=record), "matches")
 

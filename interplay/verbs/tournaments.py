@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from interplay.evaluate.tournaments.merge_results import MergeResults
     from interplay.evaluate.tournaments.ratings.standings import Standings
 
-OF_ROUND_ROBINS = ("per_match", "score", "max_steps", "workers", "record")
+OF_ROUND_ROBINS = ("per_match", "score", "max_steps", "workers", "ray", "record")
 OF_MERGES = ("caps", "quota", "window", "horizon")
 
 
@@ -39,6 +39,7 @@ def tournament(
     horizon: int = 5_000,
     greedy: bool = False,
     workers: int = 1,
+    ray: str | None = None,
     record: int = 0,
     seed: int = 0,
     trust: bool = False,
@@ -64,6 +65,8 @@ def tournament(
         horizon: with `merge`: ticks of a life that are followed.
         greedy: trained policies take their likeliest action.
         workers: processes that play a round robin; they change no result.
+        ray: start these processes on a Ray cluster, from a folder that its machines share: HOST:PORT of its head, or auto for that of
+            this machine.
         record: matches of every matchup and seat to record, for ``interplay view``; with `resume` also of matches that were played before.
         seed: of the worlds and of the players' draws.
         trust: as for `evaluate`.
@@ -78,6 +81,7 @@ def tournament(
     given = dict(locals())
     from interplay.evaluate.tournaments.folder import score_of
     from interplay.verbs import tournament_kinds
+    from interplay.verbs.trainer import place_of
 
     if players:
         values = {"options": dict(options or {}), "world": world, "seed": seed, "greedy": greedy}
@@ -102,12 +106,12 @@ def tournament(
                 "matches": 20 if matches is None else matches,
             }
             kind = tournament_kinds.round_robin(
-                named, {**values, **own}, trust=trust, workers=workers, record=record
+                named, {**values, **own}, trust=trust, workers=workers, record=record, place=place_of(ray)
             )
     elif resume and out is not None:
         kept = ("world", "options", "matches", "merge", "greedy", "seed", "per_match", "score", "max_steps")
         _refuse(given, (*kept, *OF_MERGES), f"{out} goes on with the settings that it has")
-        kind = tournament_kinds.standing_in(Path(out), trust, workers, record)
+        kind = tournament_kinds.standing_in(Path(out), trust, workers, record, place_of(ray))
     else:
         raise UserError(
             "no players; name at least two run folders or policies, or go on with --resume --out FOLDER"

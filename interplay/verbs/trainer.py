@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from interplay.core.errors import UserError
 
 if TYPE_CHECKING:
+    from interplay.core.processes import Place
     from interplay.train.parallel.machines import Machines
     from interplay.train.settings import TrainSettings
 
@@ -42,6 +43,17 @@ def machines_of(nodes: int | None, node: int | None, coordinator: str | None) ->
     from interplay.train.parallel.machines import Machines
 
     return Machines(nodes, node, coordinator)
+
+
+def place_of(ray: str | None) -> Place:
+    """Where processes are started: on this machine, or on a Ray cluster."""
+    from interplay.core.processes import HERE
+
+    if ray is None:
+        return HERE
+    from interplay.connect.cluster import Cluster
+
+    return Cluster(ray)
 
 
 def train_on_ray(settings: TrainSettings, out: str | Path | None, address: str, nodes: int | None) -> Path:

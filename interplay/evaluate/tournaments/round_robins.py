@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
+from interplay.core.processes import HERE, Place
 from interplay.core.world import World
 from interplay.evaluate.tournaments.farm import Play, Result, Unit, blocks_of, play_here, play_units
 from interplay.evaluate.tournaments.folder import TournamentFolder, TournamentSettings
@@ -201,7 +202,9 @@ def play_missing(
         for matchup, block in _blocks(settings)
     ]
     if farm is not None:
-        play_units(units, farm.begin, farm.arguments, log, farm.workers, lambda done: report(done, total))
+        play_units(
+            units, farm.begin, farm.arguments, log, farm.workers, lambda done: report(done, total), farm.place
+        )
         return
     with Blocks(settings, policies, plan) as blocks:
         play_here(units, blocks.play, log, lambda done: report(done, total))
@@ -255,11 +258,13 @@ class Farm(NamedTuple):
         workers: number of processes.
         begin: importable; ``begin(*arguments)`` returns the `Blocks.play` of a process.
         arguments: picklable.
+        place: starts the processes.
     """
 
     workers: int
     begin: Callable[..., Play]
     arguments: tuple[Any, ...]
+    place: Place = HERE
 
 
 class Blocks:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TextIO
 from interplay.core.errors import UserError
 from interplay.core.files import FileLock, os_errors_as_user_errors, refuse_links
 from interplay.core.helping import processors
+from interplay.core.processes import HERE, Place
 from interplay.core.seals import sealed_toml
 from interplay.core.stopping import Stop, finishing
 from interplay.core.trust import read_settings, write_settings
@@ -56,7 +57,11 @@ class SweepResult(NamedTuple):
 
 
 def sweep(
-    settings: SweepSettings, out: Path | str, workers: int | None = None, stream: TextIO | None = None
+    settings: SweepSettings,
+    out: Path | str,
+    workers: int | None = None,
+    stream: TextIO | None = None,
+    place: Place = HERE,
 ) -> SweepResult:
     """Trains every unfinished run of a sweep; the same call resumes a stopped one.
 
@@ -67,6 +72,7 @@ def sweep(
         out: the sweep's folder.
         workers: runs at a time; None: one per core.
         stream: of progress; standard error if None.
+        place: starts the processes.
 
     Raises:
         UserError: for wrong settings, a folder in use, or one whose runs were made with other settings.
@@ -91,7 +97,7 @@ def sweep(
         with os_errors_as_user_errors("creating the logs' folder", out):
             (out / LOGS).mkdir(exist_ok=True)
         coordinator = _Coordinator(runs, out, log, stop, stream)
-        with contextlib.closing(Pool(workers or processors())) as pool, coordinator.progress:
+        with contextlib.closing(Pool(workers or processors(), place)) as pool, coordinator.progress:
             coordinator.run(pool)
     done = tuple(run.name for run in runs if _done(run.name) in log.results)
     stopped = bool(stop) and len(done) < len(runs)
@@ -102,13 +108,17 @@ def sweep(
 
 
 def resume_sweep(
-    out: Path | str, workers: int | None = None, trust: bool = False, stream: TextIO | None = None
+    out: Path | str,
+    workers: int | None = None,
+    trust: bool = False,
+    stream: TextIO | None = None,
+    place: Place = HERE,
 ) -> SweepResult:
     """Resumes a sweep with the settings in its folder.
 
     Args:
         out: the sweep's folder.
-        workers, stream: as for `sweep`.
+        workers, stream, place: as for `sweep`.
         trust: its settings may name user-defined programs; needed once, for a sweep from elsewhere.
 
     Raises:
@@ -117,7 +127,7 @@ def resume_sweep(
     file = Path(out) / SETTINGS
     if not file.is_file():
         raise UserError(f"{out} holds no sweep: {SETTINGS} is missing; name the folder that --out named")
-    return sweep(read_settings(file, SweepSettings, trust), out, workers, stream)
+    return sweep(read_settings(file, SweepSettings, trust), out, workers, stream, place)
 
 
 class _Position(NamedTuple):

@@ -1,0 +1,117 @@
+"""A Ray cluster of two machines, both of which are this one: runs, matches and sweeps are those of one process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from interplay.connect.cluster import Cluster
+from interplay.core.errors import UserError
+from interplay.core.settings import to_toml
+from interplay.train.run.checkpoint import latest_checkpoint
+from interplay.train.trainer import train
+from tests.train.machine_runs import settings_of
+from tests.train.runs import arrays_of
+
+PORT = 26379
+ADDRESS = f"127.0.0.1:{PORT}"
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """The environment of a command that finds the cluster and its token."""
+    folder = tmp_path_factory.mktemp("ray")
+    token = folder / "token"
+    token.write_text("0123456789abcdef" * 4)
+    token.chmod(0o600)
+    tree = str(Path(__file__).parents[2])
+    own = {"RAY_AUTH_TOKEN_PATH": str(token), "RAY_USAGE_STATS_ENABLED": "0", "PYTHONPATH": tree}
+    env = os.environ | own
+    ray = [str(Path(sys.executable).with_name("ray"))]
+    start = [*ray, "start", "--num-cpus=2", "--disable-usage-stats"]
+    head = [*start, "--head", f"--port={PORT}", "--node-ip-address=127.0.0.1", "--include-dashboard=false"]
+    for command in (head, [*start, f"--address={ADDRESS}"]):
+        subprocess.run(command, env=env | {"RAY_AUTH_MODE": "token"}, check=True, capture_output=True)
+    yield env
+    subprocess.run([*ray, "stop", "--force"], env=env, check=True, capture_output=True)
+
+
+def typed(env: dict[str, str], *words: object) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "interplay", *map(str, words)]
+    return subprocess.Popen(command, env=env, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def finished(process: subprocess.Popen[str]) -> str:
+    out, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors
+    return out + errors
+
+
+def held() -> list[psutil.Process]:
+    """The processes that the cluster's actors hold, the oldest first."""
+    found = [
+        one
+        for one in psutil.process_iter(["cmdline"])
+        if "spawn_main" in " ".join(one.info["cmdline"] or ())
+        and one.parent().cmdline()[0].startswith("ray::")
+    ]
+    return sorted(found, key=lambda one: one.create_time())
+
+
+def test_a_killed_machine_changes_no_bit(tmp_path: Path, cluster: dict[str, str]) -> None:
+    settings, run, file = settings_of("ppo", 60), tmp_path / "run", tmp_path / "run.toml"
+    train(settings, tmp_path / "alone")
+    file.write_text(to_toml(settings))
+    process = typed(cluster, "train", file, "--out", run, "--ray", ADDRESS, "--nodes", 2, "--workers", 1)
+    while not latest_checkpoint(run):
+        assert process.poll() is None
+        time.sleep(0.02)
+    held()[-1].kill()
+    assert "was lost; going on from the last checkpoint" in finished(process)
+    assert arrays_of(run) == arrays_of(tmp_path / "alone")
+
+
+def test_a_tournament_has_the_results_of_one_process(tmp_path: Path, cluster: dict[str, str]) -> None:
+    words = ("tournament", "random", "tit_for_tat", "defect", "--world", "dilemma/fixed", "--matches", 6)
+    for out, more in (("here", ()), ("there", ("--ray", ADDRESS, "--workers", 2))):
+        finished(typed(cluster, *words, "--out", tmp_path / out, *more))
+    here, there = (
+        sorted((tmp_path / out / "results.jsonl").read_text().splitlines()) for out in ("here", "there")
+    )
+    assert here == there
+    assert len(here) == 18
+
+
+def test_a_sweep_has_the_runs_of_one_machine(tmp_path: Path, cluster: dict[str, str]) -> None:
+    words = ("sweep", "dilemma/fixed", "num_worlds=4", "network.kind=mlp", "--steps", 512, "-p", "seed=0..1")
+    for out, more in (("here", ()), ("there", ("--ray", ADDRESS))):
+        finished(typed(cluster, *words, "--workers", 2, "--out", tmp_path / out, *more))
+    runs = sorted(path.parent.name for path in (tmp_path / "here").glob("*/checkpoints"))
+    assert len(runs) == 2
+    assert all(arrays_of(tmp_path / "here" / run) == arrays_of(tmp_path / "there" / run) for run in runs)
+
+
+def test_a_cluster_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    process = typed(
+        dict(os.environ), "train", "pong/2p", "--out", tmp_path / "run", "--ray", "127.0.0.1:26390"
+    )
+    errors = process.communicate(timeout=120)[1]
+    assert process.returncode
+    assert len(errors.strip().splitlines()) == 1
+    assert "--ray 127.0.0.1:26390" in errors
+
+
+def test_a_token_that_others_can_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    token = tmp_path / "auth_token"
+    token.write_text("secret")
+    token.chmod(0o644)
+    monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(token))
+    with pytest.raises(UserError, match="chmod 600"):
+        Cluster("auto")
