@@ -86,7 +86,8 @@ def test_what_is_hidden_is_taken_out_and_rows_keep_their_places():
     canvas.circles(
         "agents", [1.0, 2.0, 3.0], [1.0, 2.0, 3.0], bars={"health": ([3, 4, 5], 9)}, labels=["a", "b", "c"]
     )
-    canvas.circles("bombs", [1.0, 2.0, 3.0], [1.0, 2.0, 3.0], colour=[1, 2, 3])
+    absent = np.array([True, False, False])
+    canvas.circles("bombs", [1.0, 2.0, 3.0], [1.0, 2.0, 3.0], colour=[1, 2, 3], absent=absent)
     canvas.table("counts", ["n"], [[1], [2]])
     canvas.labels("words", [1.0], [1.0], ["secret"])
     scene = hideable(canvas.scene())
@@ -102,6 +103,8 @@ def test_what_is_hidden_is_taken_out_and_rows_keep_their_places():
     assert agents.text == ("", "b", "")
     assert (bombs.rows, bombs.columns["colour"].tolist()) == (1, [3])
     assert bombs.columns["absent"].tolist() == [False]
+    some = fogged(scene, {"bombs": np.array([True, True, False])}).layer("bombs").columns["absent"]
+    assert some.tolist() == [True, False, True]  # a row that is absent in the scene remains so
     assert left.layer("ground").columns["tile"].tolist() == [[1, UNSEEN], [UNSEEN, 4]]
     assert left.layer("counts").text == ((2,),)
     assert (left.layer("words").rows, left.layer("words").text) == (0, ())
