@@ -35,6 +35,9 @@ def test_each_life_is_an_episode():
     first, second = told[1][3][0], told[3][3][0]
     assert (first["episode"]["r"], first["episode"]["l"]) == (pytest.approx(0.03), 2)
     assert (second["episode"]["r"], second["episode"]["l"]) == (pytest.approx(0.07), 2)
+    third, whole = (told[5][3][slot]["episode"] for slot in (0, 1))
+    assert (third["r"], third["l"]) == (pytest.approx(0.11), 2)
+    assert (whole["r"], whole["l"]) == (pytest.approx(6.21), 6)  # over the ends of slot 0's lives
     assert (first["TimeLimit.truncated"], second["TimeLimit.truncated"]) == (False, True)
     assert first["terminal_observation"]["place"] == second["terminal_observation"]["place"] == 0
     assert told[1][0]["place"].tolist() == [[2], [102]], "what is shown is the next life's"
