@@ -43,6 +43,16 @@ def test_each_life_is_an_episode():
     assert told[1][0]["place"].tolist() == [[2], [102]], "what is shown is the next life's"
 
 
+def test_an_idle_slot_lives_on_when_another_one_ends():
+    world = Relay(1, story=("oox----", "oo.oooo"))
+    world.respawns = False
+    env = SB3VecEnv(world)
+    env.reset()
+    told = [env.step(np.zeros(2, int))[3] for _ in range(6)]
+    assert [told[t][slot]["episode"]["l"] for t, slot in ((1, 0), (5, 1))] == [2, 6]
+    assert "episode" not in told[5][0]
+
+
 def test_an_empty_slot_is_one_line():
     message = r"slot_1 of world 0 stands empty, SB3 would learn from it; use our trainer"
     with pytest.raises(UserError, match=message) as caught:

@@ -189,9 +189,10 @@ def test_who_is_visible_is_who_is_observed():
     mmo.reset(seeds=5)
     for slot in np.flatnonzero(mmo.timestep.acting[0]).tolist():
         assert mmo.visible(0, slot)["agents"].sum() == mmo.timestep.observation["count"][0, slot]
-    battle = make_world("battle/3m", num_worlds=1, notice_chance=0.5)
+    battle = make_world("battle/3m", num_worlds=1, red="2 marine", blue="3 marine", notice_chance=0.5)
     battle.reset(seeds=5)
-    battle.state.unit["x"][0] = [-1.0, 0.0, 1.0, -1.0, 0.0, 1.0]
-    for known in (False, True):
-        battle.state.known[:] = known
-        assert battle.visible(0, 0)["agents"].tolist() == [True] * 3 + [known] * 3
+    battle.state.unit["x"][0] = [-1.0, 0.0, -1.0, 0.0, 1.0]
+    battle.state.known[:] = False
+    battle.state.known[0, 0, 1] = battle.state.known[0, 3, 0] = True
+    assert battle.visible(0, 0)["agents"].tolist() == [True, True, False, True, False]
+    assert battle.visible(0, 3)["agents"].tolist() == [True, False, True, True, True]
