@@ -300,12 +300,20 @@ class ResetTouchesStreams(Camp):
         return super()._reset(which, seeds)
 
 
-@fault("reset-untouched", "reset clears the rewards of all worlds", steps=LATE)
+@fault("reset-untouched", "reset clears the rewards of all worlds in an array that is not saved", steps=LATE)
 class ResetTouchesRewards(Camp):
+    def __init__(self, num_worlds: int, seed: int = 0) -> None:
+        super().__init__(num_worlds, seed)
+        self.paid = np.zeros_like(self.state.reward)
+
+    def _read(self) -> TimeStep:
+        self.paid[...] = self.state.reward
+        return super()._read()._replace(reward=self.paid)
+
     def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
-        super()._reset(which, seeds)
-        self.state.reward[...] = 0
-        return self._read()
+        step = super()._reset(which, seeds)
+        self.paid[...] = 0
+        return step
 
 
 @fault("reset-forgets", "food of the last episode is left lying")

@@ -98,22 +98,22 @@ def test_rows_are_kept_and_drawn_and_what_is_there_is_not_played_again(capsys, r
 
 
 def test_evaluations_of_other_seeds_and_lengths_are_one_group(run, monkeypatch):
-    """Their settings differ in the seed alone; those of another algorithm's setting differ."""
+    """Their settings differ in the seed alone; those of another setting or of other options of the evaluation differ."""
     checkpoint = list_checkpoints(run)[-1]
-    settings, how = settings_of(checkpoint, acts=False), {"episodes": 9, "seed": 5, "max_steps": None}
-    player = players.seat(run, "", {}, False, (), True)
+    settings, player = settings_of(checkpoint, acts=False), players.seat(run, "", {}, False, (), True)
+    how = {"episodes": 9, "seed": 5, "max_steps": None, "greedy": False, "roles": ()}
 
-    def text(**changes):
+    def text(options=(), **changes):
         changed = settings.model_copy(update=changes)
         monkeypatch.setattr(milestones, "settings_of", lambda path, acts: changed)
-        return milestones._settings_text(
-            checkpoint, player, {**how, "greedy": False, "roles": ()}
-        ).splitlines()
+        return milestones._settings_text(checkpoint, player, {**how, **dict(options)}).splitlines()
 
     first = text()
     assert first[0] == f"seed = {settings.seed}"
     assert text(seed=settings.seed + 1, steps=7) == [f"seed = {settings.seed + 1}", *first[1:]]
     assert text(num_worlds=settings.num_worlds + 1)[1:] != first[1:]
+    others = {"episodes": 8, "seed": 6, "max_steps": 7, "greedy": True, "roles": ("pop0=random",)}
+    assert len({"".join(text({name: value})) for name, value in others.items()} - {"".join(first)}) == 5
 
 
 def test_a_table_with_the_columns_that_are_asked_for(capsys, run):

@@ -9,8 +9,8 @@ from gymnasium import spaces
 
 from interplay.core.world import ArrayWorld, Kind, TimeStep
 
-DEAD, LIVES, ENDS, CUT, REBORN, RENEWED = "-", "o", "x", "c", "*", "+"
-# - nobody, o somebody lives, x died in this step, c cut in this step, * died and born again in this step, + cut and born again
+DEAD, LIVES, IDLES, ENDS, CUT, REBORN, RENEWED = "-", "o", ".", "x", "c", "*", "+"
+# - nobody, o somebody lives, . lives and does not act, x died in this step, c cut in this step, * died and born again in this step, + cut and born again
 
 
 class RelayState(NamedTuple):
@@ -73,7 +73,7 @@ class Relay(ArrayWorld):
         s = self.state
         now, before = self.story[:, s.clock].T, self.story[:, np.maximum(s.clock - 1, 0)].T
         s.over[:] = s.clock >= self.story.shape[1] - 1
-        lived = np.isin(before, (LIVES, REBORN, RENEWED)) & going[:, None]
+        lived = np.isin(before, (LIVES, IDLES, REBORN, RENEWED)) & going[:, None]
         s.acting[:] = np.isin(now, (LIVES, REBORN, RENEWED)) & ~s.over[:, None]
         s.terminated[:] = np.isin(now, (ENDS, REBORN)) & going[:, None]
         s.truncated[:] = np.isin(now, (CUT, RENEWED)) & going[:, None]

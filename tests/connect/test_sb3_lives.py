@@ -35,9 +35,22 @@ def test_each_life_is_an_episode():
     first, second = told[1][3][0], told[3][3][0]
     assert (first["episode"]["r"], first["episode"]["l"]) == (pytest.approx(0.03), 2)
     assert (second["episode"]["r"], second["episode"]["l"]) == (pytest.approx(0.07), 2)
+    third, whole = (told[5][3][slot]["episode"] for slot in (0, 1))
+    assert (third["r"], third["l"]) == (pytest.approx(0.11), 2)
+    assert (whole["r"], whole["l"]) == (pytest.approx(6.21), 6)  # over the ends of slot 0's lives
     assert (first["TimeLimit.truncated"], second["TimeLimit.truncated"]) == (False, True)
     assert first["terminal_observation"]["place"] == second["terminal_observation"]["place"] == 0
     assert told[1][0]["place"].tolist() == [[2], [102]], "what is shown is the next life's"
+
+
+def test_an_idle_slot_lives_on_when_another_one_ends():
+    world = Relay(1, story=("oox----", "oo.oooo"))
+    world.respawns = False
+    env = SB3VecEnv(world)
+    env.reset()
+    told = [env.step(np.zeros(2, int))[3] for _ in range(6)]
+    assert [told[t][slot]["episode"]["l"] for t, slot in ((1, 0), (5, 1))] == [2, 6]
+    assert "episode" not in told[5][0]
 
 
 def test_an_empty_slot_is_one_line():

@@ -125,14 +125,14 @@ def test_whatever_the_pack_says_villagers_see_bit_for_bit_the_same():
 
 
 class Listener:
-    """Names the first legal seat that said symbol 0, else a random one."""
+    """Likes the legal seats that said symbol 0, and says the symbols above it more often the more said it."""
 
     def probabilities(self, observation, mask, population):
         words = np.asarray(observation["public_signals"])[:, :, 0]
         n = words.shape[1]
         liked = np.concatenate([(words == 0) * 9.0, np.zeros((len(words), 1))], axis=1) + 1.0
         names = np.where(mask[:, : n + 1], liked, 0)
-        word = mask[:, n + 1 :].astype(float)
+        word = mask[:, n + 1 :] * (1.0 + np.arange(9) * (words == 0).sum(axis=1, keepdims=True))
         return np.concatenate(
             [names / names.sum(1, keepdims=True), word / word.sum(1, keepdims=True)], axis=1
         )
@@ -148,16 +148,30 @@ def test_views_of_a_played_world_show_who_listens():
         views.add(world, np.zeros(16))
     seen = views.observations()
     assert len(seen["phase"]) == 200
-    found = measure_influence(
-        Listener(), world, seen, speaker_marginal(seen["public_signals"].reshape(-1, 1)), world.phase_names
-    )
+    marginal = speaker_marginal(seen["public_signals"].reshape(-1, 1))
+    found = measure_influence(Listener(), world, seen, marginal, world.phase_names)
     assert {(f.phase, f.population) for f in found} >= {
         ("day_execution", "villager"),
         ("day_execution", "werewolf"),
     }
+    board = board_influence(
+        lambda shown: Listener().probabilities(shown, shown["action_mask"], None), seen, marginal, (10, 9)
+    )
     for influence in found:
+        names, words, edits = [], [], 0
+        for viewer in range(200):
+            phase, population = world.phase_names[seen["phase"][viewer]], seen["population"][viewer]
+            if (phase, world.population_names[population]) == (influence.phase, influence.population):
+                others = [row for row in range(9) if row != seen["own_id"][viewer]]
+                heard = [row for row in others if (seen["public_signals"][viewer, row] >= 0).all()]
+                names.append(board[viewer, heard, 0].sum() / max(len(heard), 1))
+                words.append(board[viewer, heard, 1].sum() / max(len(heard), 1))
+                edits += len(heard)
+        assert (influence.viewers, influence.edits) == (len(names), edits)
+        assert influence.name.mean == pytest.approx(np.mean(names))
+        assert influence.word.mean == pytest.approx(np.mean(words))
         assert influence.name.mean > 0
-        assert (influence.word.mean, influence.invisible) == (0, 0)
+        assert influence.invisible == 0
 
 
 def test_marginals_are_shares_of_what_was_said():

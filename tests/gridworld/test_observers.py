@@ -90,6 +90,9 @@ def test_3_2_8_the_manuals_stacked_example():
         if encoding == 5:  # shares the cell of 4
             expected[5, 5] = 1
         assert np.array_equal(seen[:, :, layer], expected)
+    agents[4].encoding = 4  # now two of encoding 4 share the cell
+    seen = view(StackedPositionCenteredEncodingObserver(agents=named(*agents), grid=grid), agents[0])
+    assert seen[5, 5].tolist() == [0, 0, 0, 2, 0, 0]
 
 
 def test_o2_o3_spaces_and_null_observations():

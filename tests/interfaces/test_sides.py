@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from gymnasium import spaces
+from gymnasium.utils import seeding
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -145,6 +146,20 @@ def test_agents_with_different_interfaces_meet_in_the_raw_environment():
     assert agents[0].steps == 6
 
 
+def test_the_first_episode_has_the_seed_and_later_ones_continue_its_stream():
+    class Starts(RandomAgent):
+        def reset(self, obs, info=None):
+            super().reset(obs, info)
+            begun.append((obs[0][0], info))
+
+    begun = []
+    play(Duel(3), [RandomAgent(), Starts(), RandomAgent()], seed=7, episodes=6)
+    stream = seeding.np_random(7)[0]
+    assert [start for start, _ in begun] == [stream.integers(0, 3, 3)[1] for _ in range(6)]
+    assert len({start for start, _ in begun}) > 1
+    assert [info for _, info in begun] == [{"seed": 7}, *[None] * 5]
+
+
 def test_a_wrapped_agent_plays_one_match_after_another():
     agent = AgtItfWrapper(RandomAgent(), FrameStack())
     for slots in (2, 3):
@@ -190,10 +205,15 @@ def test_rewards_go_through_on_the_environments_side():
         def _reward(self, reward):
             return 2 * reward
 
-    env = EnvItfWrapper(Duel(), [Twice(Twice()), None])
-    env.reset(seed=0)
-    _, rewards, *_ = env.step((np.array([2, 1]), np.array([0, 0])))
-    assert rewards == (4.0, -1.0)
+    class More(Interface):
+        def _reward(self, reward):
+            return reward + 3
+
+    for stack, earned in ((Twice(More()), 8.0), (More(Twice()), 5.0)):
+        env = EnvItfWrapper(Duel(), [stack, None])
+        env.reset(seed=0)
+        _, rewards, *_ = env.step((np.array([2, 1]), np.array([0, 0])))
+        assert rewards == (earned, -1.0)
     vectors = EnvItfWrapper(Duel(vector=True), [Twice(), None])
     vectors.reset(seed=0)
     _, rewards, *_ = vectors.step((np.array([2, 1]), np.array([0, 0])))

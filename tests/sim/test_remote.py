@@ -578,6 +578,33 @@ def test_a_program_is_a_simulation_under_a_manager():
             simulation.step({"counter": 2})
 
 
+def test_it_is_over_when_all_its_agents_are_done():
+    class Relay(RemoteSimulator):
+        """Stands in for a program of two runners, which are done after 1 and 3 steps."""
+
+        def __init__(self):
+            self.agents = {name: AgentSpaces(observation=Choice(9), action=Choice(2)) for name in "ab"}
+
+        def reset(self, seed, options=None):
+            self.at = 0
+            return {"a": Report(5), "b": Report(6)}
+
+        def step(self, actions):
+            self.at += 1
+            return {"a": Report(5, 0.5, self.at >= 1), "b": Report(6, 2.0, self.at >= 3, {"at": self.at})}
+
+    simulation = RemoteSimulation(Relay())
+    simulation.reset()
+    told = []
+    for _ in range(3):
+        simulation.step({"a": 0, "b": 1})
+        told.append([simulation.get_done("a"), simulation.get_done("b"), simulation.get_all_done()])
+    assert told == [[True, False, False], [True, False, False], [True, True, True]]
+    assert [simulation.get_obs(name) for name in "ab"] == [5, 6]
+    assert [simulation.get_reward(name) for name in "ab"] == [1.5, 6.0]
+    assert [simulation.get_info(name) for name in "ab"] == [{}, {"at": 3}]
+
+
 def test_what_a_program_pays_waits_until_somebody_asks():
     with RemoteSimulation(raw()) as simulation:
         simulation.reset(options=None)

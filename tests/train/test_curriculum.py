@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -78,8 +79,8 @@ def test_shares_of_the_run_are_of_its_own_end(tmp_path: Path) -> None:
 
 def test_a_metric_ends_a_stage_by_its_mean_over_enough_episodes() -> None:
     stages = [{"until": "won > 0.6"}, {"until": "lost < 0.2"}, {"until": "rating > 10"}, {}]
-    curriculum = Curriculum(CurriculumGroup.model_validate({"stages": stages, "episodes": 10}))
-    ends = []
+    group = CurriculumGroup.model_validate({"stages": stages, "episodes": 10})
+    curriculum, resumed, ends = Curriculum(group), Curriculum(group), []
     for won, lost, episodes in (
         (1.0, 0.1, 4),  # 4 episodes are too few
         (0.0, 0.1, 4),
@@ -88,12 +89,12 @@ def test_a_metric_ends_a_stage_by_its_mean_over_enough_episodes() -> None:
         (0.0, 0.4, 2),  # 10 of them: 0.8 + 0.8 lost, 0.16
     ):
         numbers = {"won": won, "lost": lost, "episodes": episodes, "of_episodes": ["won", "lost"]}
-        ends.append(curriculum.add(numbers, ["rating"], 0.0, 0))
-    assert ends == [False, False, True, False, True]
-    again = Curriculum(CurriculumGroup.model_validate({"stages": stages, "episodes": 10}))
-    again.load(curriculum.describe())
-    assert [one.add({"rating": 11.0}, [], 0.0, 0) for one in (curriculum, again)] == [True, True]
-    assert again.stage == 3
+        ends.append([one.add(numbers, ["rating"], 0.0, 0) for one in (curriculum, resumed)])
+        before, resumed = resumed, Curriculum(group)  # the run goes on from a checkpoint after each update
+        resumed.load(json.loads(json.dumps(before.describe())))
+    assert ends == [[end] * 2 for end in (False, False, True, False, True)]
+    assert [one.add({"rating": 11.0}, [], 0.0, 0) for one in (curriculum, resumed)] == [True, True]
+    assert resumed.stage == 3
 
 
 def test_stages_that_are_over_together_are_passed_together() -> None:

@@ -17,9 +17,10 @@ from interplay.train.algorithms.ppo import Ppo, ppo_terms
 from interplay.train.algorithms.value_factorisation import ValueFactorisation
 from interplay.train.batches import Batch
 from interplay.train.factored.sampler import Sampler, _means
-from interplay.train.losses import Prediction
+from interplay.train.losses import Prediction, Terms
 from interplay.train.settings import PolicyGradientGroup, PpoGroup, QmixGroup
 from interplay.train.settings.algorithms import A2cGroup
+from interplay.train.update import _losses
 
 # Two rows that act, one that trains the value alone, and padding.
 OLD = jnp.array([-0.5, -1.2, -2.5, -9.0])
@@ -62,6 +63,19 @@ def test_terms_of_ppo_are_sums_over_the_rows_that_each_is_of() -> None:
     found = ppo_terms(PREDICTED, SAMPLES, COUNTS, 0.2)
     expected = [-2 + 3 * np.exp(0.2), VALUE, ENTROPY, np.exp(0.2) - 1.2, 1, 2, 0, 3]
     assert [float(term) for term in found] == pytest.approx(expected, rel=1e-5)
+
+
+def test_losses_are_logged_as_means_over_the_rows_that_each_is_of() -> None:
+    """Sums over 4 acting rows of 5."""
+    sums = Terms(policy=-6.0, value=15.0, entropy=3.0, kl=0.5, clipped=2.0, acting=4.0, guess=7.0, rows=5.0)
+    assert _losses("[a]", sums) == {
+        "policy_loss[a]": -1.5,
+        "value_loss[a]": 3.0,
+        "entropy[a]": 0.75,
+        "kl[a]": 0.125,
+        "clip_fraction[a]": 0.5,
+        "rows[a]": 5.0,
+    }
 
 
 WEIGHTS = np.array([4.0, -2.0])

@@ -61,7 +61,7 @@ def test_the_newest_snapshots_are_kept() -> None:
 def test_a_share_of_the_episodes_meets_one_member_each() -> None:
     world = Corridor(2_000)
     past = casting_of(pool_of(3), world, seed=5)
-    seen = np.zeros((8,), int)
+    seen, again, before = np.zeros(8, int), np.zeros(8, int), np.full(2_000, -1)
     games, population = 0, TWO.of(world)
     for _ in range(10):
         past.draw(np.ones(2_000, bool))
@@ -73,10 +73,16 @@ def test_a_share_of_the_episodes_meets_one_member_each() -> None:
         for slot, places in ((1, range(4)), (0, range(4, 8))):  # right is the pool's first population
             for place in places:
                 seen[place] += (seat[:, slot] == 2 + place).sum()
+        member = seat.max(axis=1).astype(int) - 2  # of the pool; below 0: none
+        again += np.bincount(before[(member >= 0) & (before >= 0)], minlength=8)
+        before = member
     assert abs(games - 5_000) < 4 * np.sqrt(20_000 * 0.25 * 0.75)
     expected = np.array([5_000 / 6] * 3 + [0])
     for side in (seen[:4], seen[4:]):
         assert (np.abs(side - expected) <= 4 * np.sqrt(expected)).all()
+    # An episode does not depend on the one before; none follows the tenth.
+    expected = 0.25 * 0.9 * seen
+    assert (np.abs(again - expected) <= 4 * np.sqrt(expected)).all()
 
 
 def test_draws_are_the_world_s_own() -> None:

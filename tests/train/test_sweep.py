@@ -67,6 +67,8 @@ def test_equal_points_are_one(capsys):
     assert sorted(run.name for run in plan(said)) == ["seed-1--epochs-1", "seed-1--epochs-2"]
     drawn = ["--dry-run", "-p", "ppo.epochs=linear:1..2", "--draws", "9"]
     assert "9 points, without duplicates 2" in typed(capsys, "sweep", WORLD, *drawn)[1]
+    unequal = typed(capsys, "sweep", WORLD, "--dry-run", "-p", "steps=1000,200,30")[1]
+    assert unequal.splitlines()[-1] == "3 runs, 1,230 agent-steps"
 
 
 def test_draws_stay_in_their_range_and_are_even_below_0():

@@ -86,7 +86,8 @@ def test_what_is_hidden_is_taken_out_and_rows_keep_their_places():
     canvas.circles(
         "agents", [1.0, 2.0, 3.0], [1.0, 2.0, 3.0], bars={"health": ([3, 4, 5], 9)}, labels=["a", "b", "c"]
     )
-    canvas.circles("bombs", [1.0, 2.0, 3.0], [1.0, 2.0, 3.0], colour=[1, 2, 3])
+    absent = np.array([True, False, False])
+    canvas.circles("bombs", [1.0, 2.0, 3.0], [1.0, 2.0, 3.0], colour=[1, 2, 3], absent=absent)
     canvas.table("counts", ["n"], [[1], [2]])
     canvas.labels("words", [1.0], [1.0], ["secret"])
     scene = hideable(canvas.scene())
@@ -102,6 +103,8 @@ def test_what_is_hidden_is_taken_out_and_rows_keep_their_places():
     assert agents.text == ("", "b", "")
     assert (bombs.rows, bombs.columns["colour"].tolist()) == (1, [3])
     assert bombs.columns["absent"].tolist() == [False]
+    some = fogged(scene, {"bombs": np.array([True, True, False])}).layer("bombs").columns["absent"]
+    assert some.tolist() == [True, False, True]  # a row that is absent in the scene remains so
     assert left.layer("ground").columns["tile"].tolist() == [[1, UNSEEN], [UNSEEN, 4]]
     assert left.layer("counts").text == ((2,),)
     assert (left.layer("words").rows, left.layer("words").text) == (0, ())
@@ -186,9 +189,10 @@ def test_who_is_visible_is_who_is_observed():
     mmo.reset(seeds=5)
     for slot in np.flatnonzero(mmo.timestep.acting[0]).tolist():
         assert mmo.visible(0, slot)["agents"].sum() == mmo.timestep.observation["count"][0, slot]
-    battle = make_world("battle/3m", num_worlds=1, notice_chance=0.5)
+    battle = make_world("battle/3m", num_worlds=1, red="2 marine", blue="3 marine", notice_chance=0.5)
     battle.reset(seeds=5)
-    battle.state.unit["x"][0] = [-1.0, 0.0, 1.0, -1.0, 0.0, 1.0]
-    for known in (False, True):
-        battle.state.known[:] = known
-        assert battle.visible(0, 0)["agents"].tolist() == [True] * 3 + [known] * 3
+    battle.state.unit["x"][0] = [-1.0, 0.0, -1.0, 0.0, 1.0]
+    battle.state.known[:] = False
+    battle.state.known[0, 0, 1] = battle.state.known[0, 3, 0] = True
+    assert battle.visible(0, 0)["agents"].tolist() == [True, True, False, True, False]
+    assert battle.visible(0, 3)["agents"].tolist() == [True, False, True, True, True]

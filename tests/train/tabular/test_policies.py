@@ -82,9 +82,10 @@ def test_epsilon_is_a_share(wrong):
 
 def test_epsilon_soft_policies_do_what_they_say():
     """L2: probability is 1 - e + e/n and e/n, and the actions drawn follow it."""
-    table = np.array([[0.0, 3.0, 1.0, 2.0]])
-    policy = EpsilonSoftPolicy(Discrete(4), Discrete(1), q_table=table, epsilon=0.4, seed=1)
-    chances = [policy.probability(0, action) for action in range(4)]
+    table = np.array([[9.0, 8.0, 7.0, 6.0], [0.0, 3.0, 1.0, 2.0]])
+    spaces = Discrete(4, start=5), Discrete(2, start=-1)
+    policy = EpsilonSoftPolicy(*spaces, q_table=table, epsilon=0.4, seed=1)
+    chances = [policy.probability(0, action) for action in range(5, 9)]
     assert chances == pytest.approx([0.1, 0.7, 0.1, 0.1])
-    drawn = np.bincount([policy.compute_action(0) for _ in range(20_000)], minlength=4) / 20_000
-    assert np.abs(drawn - chances).max() < 0.015
+    drawn = np.bincount([policy.compute_action(0) for _ in range(20_000)], minlength=9) / 20_000
+    assert np.abs(drawn - [0, 0, 0, 0, 0, *chances]).max() < 0.015

@@ -44,6 +44,12 @@ def may_attack(world, slot=0):
     return np.flatnonzero(mask[ATTACK : ATTACK + int(world.table[0]["enemies"])]).tolist()
 
 
+def pictured(world, slot=0):
+    """Enemies that its picture under fog shows."""
+    enemies = list(world.teams[slot in world.teams[0]])
+    return np.flatnonzero(world.visible(0, slot)["agents"][enemies]).tolist()
+
+
 def looking(world, direction):
     """The action."""
     return world.action_space.n - world.settings.look_directions + direction
@@ -63,7 +69,7 @@ def test_twelve_cones_of_thirty_degrees_that_begin_ahead(side, sign):
     for direction, wanted in {0: [0, 1, 2], 1: [3], 2: [], 3: [5], 4: [6], 6: [7], 11: [4]}.items():
         world.state.look[0, looker] = direction
         world.refresh()
-        for answer in (seen, in_reach, may_attack):
+        for answer in (seen, in_reach, may_attack, pictured):
             assert answer(world, looker) == wanted, direction
 
 

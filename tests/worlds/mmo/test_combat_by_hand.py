@@ -128,11 +128,12 @@ def test_the_immune_may_be_aimed_at_in_vain(scene):
     assert (s.agent(1).damage, s.agent(2).damage) == (0, 0)
 
 
-def test_the_nearest(scene):
+def test_the_nearest_then_the_weakest_then_the_lowest_slot(scene):
     s = duel(scene, (0, 2), victim={"health": 4}, targeting="nearest")
-    s.place(18, 18, **OLD)
+    for row, col, health in ((18, 18, 9), (16, 18, 7), (18, 16, 7)):
+        s.place(row, col, health=health, **OLD)
     s.act({0: (PASS, RANGE)})
-    assert (s.agent(1).damage, s.agent(2).damage) == (0, 2)
+    assert [s.agent(k).damage for k in range(5)] == [0, 0, 0, 2, 0]
 
 
 def test_targets_are_those_of_before_the_tick(scene):

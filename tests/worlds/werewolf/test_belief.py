@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -284,6 +285,32 @@ def test_a_seer_believes_what_it_was_told() -> None:
     assert (told[going] >= 0).any()
     for w, i, j in np.argwhere((told >= 0) & (role == 2)[..., None] & going[:, None, None]):
         assert chance[w, i, j] == told[w, i, j]
+
+
+def test_of_a_restarted_game_it_believes_what_a_new_one_believes() -> None:
+    """Other games in the batch keep their beliefs."""
+    hidden = {"reveal_role": False, "obs": {"role": True, "pack": False}}
+    told = {"roles": {"seer": 1, "hunter": 1}, "signal_length": 1, "signal_range": 2}
+    world = make(200, 3, n_players=9, wolves=2, **hidden, **told)
+    ways = Ways(("avoid_wolves",), "password", villager_word=1)
+    policy, belief = POLICIES["avoid_wolves"](), Belief(world.settings, 200, ways)
+    step = world.reset()
+    policy.start(world, 2)
+    for _ in range(5):
+        belief.look(step)
+        step = world.step(policy.act(step))
+    again = step.over | (np.arange(200) % 3 == 0)
+    other, new = copy.deepcopy(belief), Belief(world.settings, 200, ways)
+    step = world.reset(again)
+    belief.forget(again)
+    policy.forget(again)
+    for _ in range(7):
+        for one in (belief, other, new):
+            one.look(step)
+        found = belief.posterior()
+        assert np.array_equal(found[again], new.posterior()[again])
+        assert np.array_equal(found[~again], other.posterior()[~again])
+        step = world.step(policy.act(step))
 
 
 def test_bayes_names_the_likeliest_and_draws_ties() -> None:
