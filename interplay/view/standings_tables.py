@@ -44,7 +44,9 @@ def print_results(results: Standings | MergeResults, console: Console | None = N
 
 
 def _warnings(standings: Standings) -> Iterator[str]:
-    """Warnings about few rounds, and about trained players with different action rules."""
+    """Warnings about aborted matches, few rounds, and trained players with different action rules."""
+    if standings.aborted:
+        yield f"{standings.aborted:,} matches cost three processes each and are not rated"
     if (rounds := int(standings.rounds.min())) < FEW_ROUNDS:
         yield (
             f"a player has only {rounds} round{'s' * (rounds != 1)} (matches that share a seed), so the intervals are rough; "

@@ -40,11 +40,14 @@ def begin(
     return play
 
 
-def dies(folder: str) -> Callable[[int], Result]:
-    """Kills every process."""
+def dies(folder: str, wrong: int) -> Callable[[tuple[int, ...]], Result]:
+    """Units of several matches; one match kills every process, and marks its death in the folder."""
+    one = begin(folder)
 
-    def play(match: int) -> Result:
-        os.kill(os.getpid(), signal.SIGKILL)
-        return {}
+    def play(matches: tuple[int, ...]) -> Result:
+        if wrong in matches:
+            (Path(folder) / f"death-{os.getpid()}").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return {key: result for match in matches for key, result in one(match).items()}
 
     return play

@@ -14,8 +14,15 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.evaluate.tournaments.farm import Unit, play_units
+from interplay.evaluate.tournaments.ratings.standings import rate_players
 from interplay.evaluate.tournaments.results_log import ResultsLog
-from interplay.evaluate.tournaments.round_robins import Farm, make_settings, run_round_robin
+from interplay.evaluate.tournaments.round_robins import (
+    Farm,
+    make_settings,
+    play_missing,
+    read_matches,
+    run_round_robin,
+)
 from interplay.registry import make_policy
 from interplay.verbs.tournament_kinds import begin_round_robin
 from tests.evaluate import farm_play
@@ -59,10 +66,41 @@ def test_lost_processes_lose_nothing(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("10-*"))) == 2
 
 
-def test_a_match_that_costs_three_processes_is_given_up(tmp_path: Path) -> None:
-    with ResultsLog(None) as log, pytest.raises(UserError, match="match 0: 3 processes were lost"):
-        play_units(UNITS[:1], farm_play.dies, (str(tmp_path),), log, 1)
+def test_a_match_that_costs_three_processes_is_aborted_alone(tmp_path: Path) -> None:
+    """The other matches of its unit are played one by one."""
+    single = tuple(Unit((match,), (str(match),)) for match in range(5))
+    block = Unit(tuple(range(5)), tuple(map(str, range(5))), parts=single)
+    with ResultsLog(tmp_path / "results.jsonl") as log:
+        play_units([block], farm_play.dies, (str(tmp_path), 3), log, 1)
+    played = {key: result for key, result in EXPECTED.items() if key in ("0", "1", "2", "4")}
+    assert kept(tmp_path / "results.jsonl") == played | {"3": {"aborted": "exit code -9"}}
+    assert len(list(tmp_path.glob("death-*"))) == 6  # three of the block, three of the match
     assert not multiprocessing.active_children()
+
+
+def test_aborted_matches_are_counted_and_not_rated(tmp_path: Path) -> None:
+    settings = make_settings(
+        world="matrix/rock-paper-scissors",
+        players=("random", "rock"),
+        identities=("policy random", "policy rock"),
+        matches=8,
+    )
+    policies = [make_policy(settings.world, name) for name in settings.players]
+    whole = run_round_robin(settings, policies)
+    keys = [f"0-1/{match}" for match in range(8)]
+    with ResultsLog(None) as log:
+        play_missing(settings, policies, log)
+        assert sorted(log.results) == keys
+        log.drop(keys[2:4])
+        log.append({key: {"aborted": "exit code -9"} for key in keys[2:4]})
+        matches = read_matches(settings, log)
+        assert [match.match for match in matches] == [0, 1, 4, 5, 6, 7]
+        found = rate_players(settings.players, matches, 2, settings.seed, score=settings.score)
+        log.drop(keys)
+        log.append({key: {"aborted": "exit code -9"} for key in keys})
+        with pytest.raises(UserError, match="every match of random against rock"):
+            read_matches(settings, log)
+    assert (found.matches, whole.matches) == (6, 8)
 
 
 def test_trouble_is_told_as_it_is_and_nobody_is_left_behind(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ Play = Callable[[Any], Result]
 # Units that a process holds: the current one and the next; more if they are short.
 AHEAD, MOST_AHEAD = 2, 64
 _BUSY = 0.1  # seconds of work that a process should hold, so that it does not wait while results are kept
+ABORTED = "aborted"  # key of the result of a match that cost `_LOSSES` processes
 _LOSSES = 3  # processes that a unit may cost, or that may be lost one after another before they play
 
 
@@ -31,11 +32,13 @@ class Unit(NamedTuple):
         what: argument of `Play`, hashable and picklable.
         keys: of the results.
         replay: play even if there are results, because something else is missing (a recording).
+        parts: units of single matches, which are played instead if this one costs three processes.
     """
 
     what: Any
     keys: tuple[str, ...]
     replay: bool = False
+    parts: tuple[Unit, ...] = ()
 
     def is_missing(self, log: ResultsLog) -> bool:
         """Whether it must still be played."""
@@ -97,7 +100,9 @@ def play_units(
         place: starts the processes.
 
     Raises:
-        UserError: of a process, or if a unit cost three processes; results so far are kept.
+        UserError: of a process, or if nine were lost before they played; results so far are kept.
+
+    A match that cost three processes gets the result `ABORTED`.
     """
     waiting = deque(unit for unit in units if unit.is_missing(log))
     losses: dict[Hashable, int] = {}
@@ -117,7 +122,14 @@ def play_units(
                 on_progress(len(log.results))
             for one in lost:
                 farm.remove(one)
-                early = _charge(one, losses, early)
+                early += not one.started
+                if not one.started:
+                    _check_starts(early, one.exit_code())
+                elif one.tasks and _costs_too_much(one.tasks[0], losses):
+                    unit = one.tasks.popleft()
+                    waiting.extendleft(reversed(unit.parts))
+                    if not unit.parts:
+                        log.append({unit.keys[0]: {ABORTED: f"exit code {one.exit_code()}"}})
                 waiting.extendleft(reversed(one.tasks))
     finally:
         kill_all(farm)
@@ -141,26 +153,19 @@ def _receive(farm: Sequence[_Player]) -> tuple[dict[str, Mapping[str, Any]], lis
     return found, lost
 
 
-def _charge(one: _Player, losses: dict[Hashable, int], early: int) -> int:
-    """Charges a lost process to its unit; returns the number lost in a row before they played."""
-    code = one.exit_code()
-    if not one.started:
-        if early + 1 >= _LOSSES * 3:
-            raise UserError(
-                f"{early + 1} processes were lost before they played a match, the last with exit code {code}; "
-                "play with --workers 1 to see why"
-            )
-        return early + 1
-    if not one.tasks:
-        return early
-    unit = one.tasks[0]
-    losses[unit.what] = losses.get(unit.what, 0) + 1
-    if losses[unit.what] >= _LOSSES:
+def _check_starts(early: int, code: int | None) -> None:
+    """Refuses to go on if many processes in a row were lost before they played."""
+    if early >= _LOSSES * 3:
         raise UserError(
-            f"match {unit.keys[0]}: {_LOSSES} processes were lost while they played it, the last with exit code "
-            f"{code}; play with --workers 1 to see why, or with less memory in use"
+            f"{early} processes were lost before they played a match, the last with exit code {code}; "
+            "play with --workers 1 to see why"
         )
-    return early
+
+
+def _costs_too_much(unit: Unit, losses: dict[Hashable, int]) -> bool:
+    """Counts a lost process of a unit; whether it has cost `_LOSSES`."""
+    losses[unit.what] = losses.get(unit.what, 0) + 1
+    return losses[unit.what] >= _LOSSES
 
 
 def _work(pipe: Any, begin: Callable[..., Play], arguments: tuple[Any, ...]) -> None:

@@ -14,7 +14,7 @@ from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 from interplay.core.processes import HERE, Place
 from interplay.core.world import World
-from interplay.evaluate.tournaments.farm import Play, Result, Unit, blocks_of, play_here, play_units
+from interplay.evaluate.tournaments.farm import ABORTED, Play, Result, Unit, blocks_of, play_here, play_units
 from interplay.evaluate.tournaments.folder import TournamentFolder, TournamentSettings
 from interplay.evaluate.tournaments.match_recordings import RecordingPlan, check_count, list_recorded
 from interplay.evaluate.tournaments.matches import Match, agent_scores, default_score, match_key, play_block
@@ -157,7 +157,9 @@ def run_round_robin(
             settings.players, matches, settings.per_match, settings.seed, RESAMPLES, settings.score
         )
         actions = tuple(policy.actions for policy in policies)
-        found = replace(found, seats=tally_seats(len(settings.players), matches), actions=actions)
+        aborted = sum(ABORTED in result for result in folder.log.results.values())
+        seats = tally_seats(len(settings.players), matches)
+        found = replace(found, seats=seats, actions=actions, aborted=aborted)
         recorded = list_recorded(folder.path, [(one.matchup, one.match, one.scores) for one in matches])
         folder.write_ratings(found.to_dict() | ({"recorded": recorded} if recorded else {}))
     return found
@@ -193,14 +195,7 @@ def play_missing(
     report = on_progress or (lambda done, total: None)
     total = len(settings.matchups) * settings.matches
     report(len(log.results), total)
-    units = [
-        Unit(
-            (matchup, block),
-            tuple(match_key(matchup.players, match) for match in block),
-            plan is not None and bool(plan.lacking(matchup.players, block)),
-        )
-        for matchup, block in _blocks(settings)
-    ]
+    units = [_unit(matchup, block, plan) for matchup, block in _blocks(settings)]
     if farm is not None:
         play_units(
             units, farm.begin, farm.arguments, log, farm.workers, lambda done: report(done, total), farm.place
@@ -210,8 +205,15 @@ def play_missing(
         play_here(units, blocks.play, log, lambda done: report(done, total))
 
 
+def _unit(matchup: Matchup, block: range, plan: RecordingPlan | None) -> Unit:
+    keys = tuple(match_key(matchup.players, match) for match in block)
+    replay = plan is not None and bool(plan.lacking(matchup.players, block))
+    single = [range(match, match + 1) for match in block] if len(block) > 1 else []
+    return Unit((matchup, block), keys, replay, tuple(_unit(matchup, one, plan) for one in single))
+
+
 def read_matches(settings: RoundRobinSettings, log: ResultsLog) -> list[Match]:
-    """Reads all matches from the log; UserError if one is missing."""
+    """Reads all matches from the log that were not aborted; UserError if one is missing, or a matchup has none."""
     keys = {
         match_key(matchup.players, match): (matchup, match)
         for matchup, block in _blocks(settings)
@@ -222,6 +224,15 @@ def read_matches(settings: RoundRobinSettings, log: ResultsLog) -> list[Match]:
         raise UserError(
             f"{log.path}: {len(lacking)} of {len(keys)} matches are still to be played; go on with --resume"
         )
+    played = {key: found for key, found in keys.items() if ABORTED not in log.results[key]}
+    rated = {matchup for matchup, _ in played.values()}
+    for matchup in settings.matchups:
+        if matchup not in rated:
+            names = " against ".join(settings.players[player] for player in matchup.players)
+            raise UserError(
+                f"every match of {names} cost three processes ({log.results[match_key(matchup.players, 0)][ABORTED]}); "
+                "play with --workers 1 to see why, or with less memory in use"
+            )
     return [
         Match(
             matchup.players,
@@ -229,7 +240,7 @@ def read_matches(settings: RoundRobinSettings, log: ResultsLog) -> list[Match]:
             _scores(log, key, len(matchup.players)),
             {"truncated": log.results[key].get("truncated", False)},
         )
-        for key, (matchup, match) in keys.items()
+        for key, (matchup, match) in played.items()
     ]
 
 

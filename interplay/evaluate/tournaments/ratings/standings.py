@@ -48,6 +48,7 @@ class Standings:
         score: what decided matches: ``outcome``, ``return`` or another metric; ``life`` in merges.
         cut: (P, P) int64, matches without a winner that a limit ended, separated from draws if the score is the outcome.
         actions: per player, "sampled" or "greedy"; empty for scripted ones.
+        aborted: matches that cost three processes and are not rated.
         circles: players a, b, c of which a beats b, b beats c and c beats a, each more often than not.
     """
 
@@ -66,6 +67,7 @@ class Standings:
     seats: Payoff | None = None
     score: str = "return"
     actions: tuple[str, ...] = ()
+    aborted: int = 0
 
     def _repr_html_(self) -> str:
         """The ratings, for notebooks."""
@@ -153,6 +155,7 @@ class Standings:
             "cuts": self.cut.tolist(),
             "circles": [list(circle) for circle in self.circles],
             **({} if self.seats is None else {"seats": _plain(self.seats)}),
+            **({"aborted": self.aborted} if self.aborted else {}),
         }
 
 
