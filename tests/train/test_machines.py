@@ -13,6 +13,7 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.processes import HERE, Place
+from interplay.core.settings import changed
 from interplay.train.parallel.exchange import tree_sum
 from interplay.train.parallel.machines import Machines, Network
 from interplay.train.places import train_on
@@ -95,6 +96,19 @@ def test_a_run_goes_on_with_another_number_of_machines(tmp_path: Path) -> None:
     for machine in start([{}, {}], folder=str(tmp_path), case="ppo"):
         assert machine.wait(timeout=300) == 0
     assert arrays_of(tmp_path / "run") == arrays_of(tmp_path / "alone")
+
+
+def test_workers_of_one_machine_open_no_port(tmp_path: Path) -> None:
+    settings = changed(settings_of("ppo", 2), {"train": {"workers": 2}}, "test")
+    found = []
+
+    def look(_run: Path, _numbers: object) -> None:
+        me = psutil.Process()
+        own = [one for process in (me, *me.children()) for one in process.net_connections("inet")]
+        found.append([one for one in own if one.status == psutil.CONN_LISTEN])
+
+    train(settings, tmp_path / "run", on_update=look)
+    assert found == [[], []]
 
 
 def test_the_loss_of_the_lead_ends_the_others(tmp_path: Path) -> None:
