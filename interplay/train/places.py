@@ -247,7 +247,7 @@ def work(pipe: Any) -> None:
         with lock:
             pipe.send((kind, text))
 
-    send(READY, str(_free_port()))
+    send(READY, str(free_port()))
     job: Job = pipe.recv()
     sys.stderr = _Lines(send)
     network.leaving = lambda kind, line: send(REFUSED if kind else BROKEN, line)
@@ -265,7 +265,8 @@ def work(pipe: Any) -> None:
     send(DONE, str(run))
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port that is free now."""
     with socket.create_server(("", 0)) as free:
         return int(free.getsockname()[1])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -48,10 +49,11 @@ def typed(env: dict[str, str], *words: object) -> subprocess.Popen[str]:
     return subprocess.Popen(command, env=env, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
-def finished(process: subprocess.Popen[str]) -> str:
-    out, errors = process.communicate(timeout=300)
-    assert process.returncode == 0, errors
-    return out + errors
+def finished(process: subprocess.Popen[str], errors: bool = False) -> str:
+    """Standard output, or standard error, of a command that ends well."""
+    said = process.communicate(timeout=300)
+    assert process.returncode == 0, said[1]
+    return said[errors]
 
 
 def held() -> list[psutil.Process]:
@@ -74,7 +76,7 @@ def test_a_killed_machine_changes_no_bit(tmp_path: Path, cluster: dict[str, str]
         assert process.poll() is None
         time.sleep(0.02)
     held()[-1].kill()
-    assert "was lost; going on from the last checkpoint" in finished(process)
+    assert "was lost; going on from the last checkpoint" in finished(process, errors=True)
     assert arrays_of(run) == arrays_of(tmp_path / "alone")
 
 
@@ -96,6 +98,15 @@ def test_a_sweep_has_the_runs_of_one_machine(tmp_path: Path, cluster: dict[str, 
     runs = sorted(path.parent.name for path in (tmp_path / "here").glob("*/checkpoints"))
     assert len(runs) == 2
     assert all(arrays_of(tmp_path / "here" / run) == arrays_of(tmp_path / "there" / run) for run in runs)
+
+
+def test_the_machines_are_reported(tmp_path: Path, cluster: dict[str, str]) -> None:
+    found = json.loads(finished(typed(cluster, "cluster", ADDRESS, "--out", tmp_path / "runs", "--json")))
+    assert found["is_sound"]
+    assert [(one["cores"], one["sees_folder"]) for one in found["machines"]] == [(2, True), (2, True)]
+    assert set(found["exchange"]) == {"20000", "177000"}
+    assert all(milliseconds > 0 for milliseconds in found["exchange"].values())
+    assert list((tmp_path / "runs").iterdir()) == []
 
 
 def test_a_cluster_that_is_not_there_is_refused(tmp_path: Path) -> None:
