@@ -33,6 +33,7 @@ def test_the_verbs_that_are_promised_exist():
         "runs",
         "compare",
         "diagnose",
+        "cluster",
     } == set(NAMES)
 
 
