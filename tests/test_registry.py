@@ -83,16 +83,6 @@ def test_what_specs_name_exists():
             assert registry.load(path)
 
 
-def test_importing_and_listing_load_nothing_heavy():
-    code = (
-        "import sys, interplay; light = set(sys.modules); interplay.list_worlds(); "
-        "print(sorted({'jax', 'torch', 'ray', 'matplotlib', 'pygame', 'numba', 'numpy', 'pettingzoo'} & light), "
-        "sorted({'jax', 'torch', 'numba', 'pettingzoo'} & set(sys.modules)))"
-    )
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout.strip() == "[] []"
-
-
 @pytest.mark.usefixtures("toys")
 def test_options_go_on_top_of_the_variants():
     world = interplay.make_world("toy/line", num_worlds=2, agents=4)

@@ -139,20 +139,6 @@ def test_runs_play_and_are_known_again(capsys, tmp_path, run):
 def test_a_run_that_reads_other_observations_is_named(capsys, tmp_path, run):
     said = refusal(capsys, "tournament", run, "random", "--world", MARSH, "--out", tmp_path / "cup")
     assert f'{run}: observation "depth" was absent in its training and is float32 (1,) here' in said
-    said = refusal(
-        capsys,
-        "tournament",
-        run,
-        "random",
-        "--world",
-        LINE,
-        "--option",
-        "agents=4",
-        "--out",
-        tmp_path / "cup",
-    )
-    assert 'observation "others" was float32 (2, 1) in its training and is float32 (3, 1) here' in said
-    assert f"({LINE} against {LINE})" in said
     assert not (tmp_path / "cup").exists()
 
 

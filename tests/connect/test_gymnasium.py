@@ -139,20 +139,6 @@ def test_gymnasium_shows_a_simulation(corridor):
         GymWrapper(AllStepManager(Countdown({"a": 1})), render_mode="rgb_array")
 
 
-def test_f22_a_seed_names_the_episode_and_a_limit_truncates():
-    def walk(seed):
-        return episode(alone(), seed, lambda step: 2)
-
-    def places(seed):
-        return [int(walk(seed)[0]["position"][0])]
-
-    assert places(3) == places(3)
-    assert len({tuple(places(seed)) for seed in range(20)}) > 2
-    assert walk(3)[-1][2:4] == (True, False)
-    cut = episode(alone(time_limit=2), 3, lambda step: 1)
-    assert [step[2:4] for step in cut[1:]] == [(False, False), (False, True)]
-
-
 def test_x2_a_gymnasium_environment_as_a_simulation_plays_the_same():
     plain = gymnasium.make("CartPole-v1")
     manager = AllStepManager(gym_to_simulation(gymnasium.make("CartPole-v1")))

@@ -14,7 +14,7 @@ from pettingzoo.utils.conversions import parallel_to_aec
 import interplay
 from interplay.connect.pettingzoo import WorldEnv
 from interplay.core.errors import UserError
-from tests.connect.toys import LIMIT, Hunt, Line
+from tests.connect.toys import Hunt, Line
 
 MAKERS = {
     "line": lambda: WorldEnv(Line(1)),
@@ -137,13 +137,6 @@ def test_an_ended_life_leaves_the_list_and_metrics_come_with_its_last_step():
             ended += over
             assert told["metrics/steps"] == (at if over else 0.0)
     assert ended == 3
-
-
-def test_a_time_limit_truncates():
-    env = WorldEnv(Line(1, masked=True))
-    story = long_story(env, lambda s: len(s) == LIMIT + 1)
-    assert set(story[-1][3].values()) == {True}
-    assert set(story[-1][2].values()) == {False}
 
 
 def test_the_mask_is_the_same_in_info_and_in_the_observation():

@@ -804,22 +804,6 @@ def test_one_policy_does_not_play_two_battles():
         first.step([1, 1, 1])
 
 
-@faces
-@pytest.mark.parametrize("copier", [copy.copy, copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-def test_copies_go_on_as_the_original_does(face, copier):
-    env = face("3i2z", seed=2, enemy="random")
-    env.reset()
-    for _ in range(4):
-        env.step(attacking(env))
-    env._window = None
-    twin = copier(env)
-    told = [[outcome(one, one.step(attacking(one))) for _ in range(4)] for one in (twin, env)]
-    assert told[0] == told[1]
-    assert twin.world is not env.world
-    assert twin.world.hash() == env.world.hash()
-    assert history(twin) == history(env)
-
-
 # -- pictures and replays --------------------------------------------------------------------------
 
 

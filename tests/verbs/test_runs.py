@@ -131,19 +131,6 @@ def test_a_tournament_gives_its_standings(run, tmp_path):
     assert again.wins.tolist() == kept.wins.tolist()
 
 
-def test_the_number_of_workers_changes_no_match(run):
-    """Of players whose greedy and drawn choices differ."""
-    asked = {"matches": 4, "greedy": True, "options": {"rounds": 40}}
-    here, there = (
-        interplay.tournament([run.folder, "tit_for_tat", "random"], workers=workers, **asked)
-        for workers in (1, 2)
-    )
-    assert here.elo.tolist() == there.elo.tolist()
-    assert here.wins.tolist() == there.wins.tolist()
-    other = interplay.tournament([run.folder, "tit_for_tat", "random"], **asked | {"greedy": False})
-    assert here.elo.tolist() != other.elo.tolist()
-
-
 def alone():
     """A world without an id."""
     return Line(num_worlds=1)
