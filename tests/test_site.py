@@ -14,7 +14,6 @@ import pytest
 from gymnasium import spaces
 
 from interplay.cli.main import run
-from interplay.core.errors import UserError
 from interplay.registry import list_worlds, make_world
 from interplay.train.settings.network import NetworkGroup
 from interplay.view.facts import facts_of
@@ -102,5 +101,3 @@ def test_the_verb_tells_of_one_world(capsys):
     for arguments, said in (((), "observation"), (("--json",), '"observation"')):
         assert run(["worlds", "pong/2p", *arguments]) == 0
         assert said in capsys.readouterr().out
-    with pytest.raises(UserError, match=r"did you mean 'pong/2p'"):
-        facts_of("pong/2q")

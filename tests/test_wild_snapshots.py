@@ -218,6 +218,18 @@ def test_a_seat_that_acts_in_a_game_that_is_over_is_refused(worlds):
         world.load(snapshot)
 
 
+@pytest.mark.parametrize(
+    ("world_id", "field", "value"), [("dilemma/fixed", "rounds", 50), ("matrix/climbing", "steps", 10)]
+)
+def test_a_game_that_goes_on_behind_its_end_is_refused(world_id, field, value):
+    world = interplay.make_world(world_id)
+    world.reset()
+    snapshot = world.save()
+    snapshot[field][0] = value
+    with pytest.raises(UserError, match="field over"):
+        world.load(snapshot)
+
+
 def test_an_agent_that_acts_in_a_grid_that_is_over_is_refused(worlds):
     world = worlds(GRID)
     snapshot = world.save()

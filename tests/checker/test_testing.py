@@ -3,7 +3,6 @@
 import pytest
 
 from interplay.checker import LAWS
-from interplay.core.errors import UserError
 from interplay.testing import world_laws
 from tests.checker.faulty_worlds import FAULTS
 from tests.checker.sound_worlds import Camp
@@ -43,8 +42,3 @@ def test_what_could_not_be_judged_is_skipped_and_not_passed():
     test = world_laws(Unsaved, steps=20, ignore=["save-load"])
     with pytest.raises(pytest.skip.Exception, match="not judged: what needs snapshots: copies"):
         test("copies")
-
-
-def test_an_unknown_law_is_refused():
-    with pytest.raises(UserError, match="unknown laws dice"):
-        world_laws(Camp, ignore=["dice"])("hash")

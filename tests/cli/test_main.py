@@ -57,36 +57,6 @@ def test_version():
     assert command("--version").stdout.split() == ["interplay", interplay.__version__]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["wrlds"], ["wrlds", "worlds"]),
-        (["worlds", "--jsn"], ["--jsn", "--json"]),
-        (["bench"], ["WORLD", "--help"]),
-        (["bench", "x", "--threads", "0"], ["--threads", "0", "1"]),
-        (["bench", "x", "--threads", "many"], ["--threads", "many", "integer"]),
-        (["evaluate", "random"], ["random", "--world"]),
-        (["evaluate", "runs/no-such-run"], ["runs/no-such-run", "interplay train"]),
-        (["evaluate", "random", "--world", "survival/1v1-heal-low"], ["'survival/1v1-heals-low'"]),
-        (["evaluate", "randm", "--world", "tests.cli.marsh:Marsh"], ["randm", "random"]),
-        (["evaluate", "random", "--world", "tests.cli.marsh:Marsh", "deep=1"], ["deep"]),
-        (["evaluate", "random", "--world", "tests.cli.marsh:Marsh", "deep"], ["deep", "="]),
-        (
-            ["evaluate", "random", "--world", "tests.cli.marsh:Marsh", "endless=true"],
-            ["for ever", "max_steps"],
-        ),
-        (["check", "survival"], ["survival", "unknown world"]),
-        (["check", "tests.cli.marsh:Mash"], ["Mash", "Marsh"]),
-        (["check", "no_such_module:World"], ["no_such_module"]),
-        (["bench", "masked=true"], ["masked=true", "world"]),
-    ],
-)
-def test_a_mistake_is_one_line_that_names_the_thing(capsys, arguments, words):
-    line = refusal(capsys, *arguments)
-    for word in words:
-        assert word in line
-
-
 def test_a_mistake_ends_the_process_with_code_2():
     done = command("bench", "survival/1v1-heal-low")
     assert done.returncode == 2

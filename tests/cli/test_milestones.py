@@ -139,8 +139,6 @@ def test_a_table_with_the_columns_that_are_asked_for(capsys, run):
         (("--at-checkpoints", "--column", "kils"), "no column 'kils'; there are "),
         (("--at-checkpoints", "--json", "--csv"), "--json --csv: a table has one form"),
         (("--csv",), "--csv: that is for the table of all checkpoints; add --at-checkpoints"),
-        (("--out", "x"), "--out: that is for the table of all checkpoints; add --at-checkpoints"),
-        (("--column", "x"), "--column: that is for the table of all checkpoints; add --at-checkpoints"),
     ],
 )
 def test_what_is_refused(capsys, run, words, said):

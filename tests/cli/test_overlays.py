@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import numpy as np
-import pytest
 
 from interplay.cli.overlays import on_one_map
 from interplay.cli.printing import ProgressLines
@@ -105,46 +104,6 @@ def test_worlds_are_alike_unless_told_otherwise():
     assert on_one_map("mmo/forage", {"maps": 3}, ["maps=3"], None)["maps"] == 3
     assert on_one_map("mmo/forage", {"maps": 3}, [], None)["maps"] == 1  # a run's own option
     assert on_one_map("survival/1v1-all-low", {}, [], 5) == {}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--overlay", "valuse", "--out", "x"], "did you mean 'values'?"),
-        (["--overlay", "values", "--out", "x"], "scripted policy has no values"),
-        (["--overlay", "lives"], "add --out FOLDER"),
-        (["--overlay", "lives", "--out", "x", "--population", "2"], "0..1"),
-        (["--overlay", "lives", "--out", "x", "slotz=3"], "slotz"),
-        (["--overlay", "lives", "--out", "x", "script.py"], "OPTION=VALUE"),
-        (
-            ["--overlay", "lives", "--out", "x", "--beside", "random"],
-            "--beside random: it stands there already",
-        ),
-        (["--overlay", "lives", "--out", "x", "--beside", "randon"], "randon"),
-        ([], "one SCRIPT.py or an --overlay"),
-    ],
-)
-def test_mistakes_are_one_line_and_write_nothing(capsys, tmp_path, monkeypatch, arguments, words):
-    monkeypatch.chdir(tmp_path)
-    line = refusal(capsys, "analyze", "random", *(SMALL if arguments else []), *arguments)
-    if arguments:
-        assert words in line
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_world_without_a_map_is_one_line(capsys, tmp_path):
-    line = refusal(
-        capsys,
-        "analyze",
-        "random",
-        "--world",
-        "navigation/town",
-        "--overlay",
-        "lives",
-        "--out",
-        tmp_path / "x",
-    )
-    assert "no map of tiles" in line
 
 
 def test_a_checkpoint_that_is_not_there_is_named_with_those_that_are(capsys, tmp_path):

@@ -81,10 +81,3 @@ def test_numbers_that_no_memory_has_room_for(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for asked in huge():
         assert not answer(asked, tmp_path).fault(), asked.words
-
-
-def test_a_byte_order_mark_is_named(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.toml").write_bytes(b"\xef\xbb\xbfseed = 1\n")
-    assert run(["train", "a.toml"]) == 2
-    assert "a.toml is not TOML: it begins with a byte order mark" in capsys.readouterr().err

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.cli.main import run
 from interplay.core.replay import ReplayReader
 from interplay.view.picture import render
 from interplay.view.video import draw_replay
@@ -139,9 +138,3 @@ def test_pictures_of_decoded_scenes_are_those_of_the_world(match):
 
         apart = render(reader.frame(3).scene, 128).astype(int) - render_world(world, size=128)
     assert np.abs(apart).mean() < 0.1
-
-
-def test_help_names_recordings(capsys):
-    capsys.readouterr()
-    assert run(["record", "--help"]) == 0
-    assert ".replay" in capsys.readouterr().out

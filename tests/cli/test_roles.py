@@ -9,7 +9,7 @@ import pytest
 from interplay.evaluate import PolicyMap, play
 from interplay.registry import make_world
 from interplay.worlds.werewolf.policies import POLICIES
-from tests.cli.command import refusal, typed
+from tests.cli.command import typed
 
 WORLD = ("--world", "werewolf/9-l1s9")
 
@@ -45,18 +45,3 @@ def test_transcript_and_record_take_roles_too(capsys, tmp_path):
     picture = tmp_path / "game.png"
     assert typed(capsys, "record", "random", *roles, *WORLD, "--out", str(picture))[0] == 0
     assert picture.stat().st_size > 0
-
-
-@pytest.mark.parametrize(
-    ("roles", "said"),
-    [
-        (("werwolf=unite",), "no side 'werwolf'; did you mean 'werewolf'?"),
-        (("werewolf=unit",), "unknown policy 'unit'; did you mean 'unite'?"),
-        (("werewolf",), "--roles werewolf: write SIDE=RUN or SIDE=POLICY"),
-        (("werewolf=unite", "werewolf=random"), "werewolf is named twice"),
-        (("werewolf=runs/none",), "runs/none: no such run folder"),
-    ],
-)
-def test_wrong_roles_are_one_line(capsys, roles, said):
-    words = [word for pair in roles for word in ("--roles", pair)]
-    assert said in refusal(capsys, "evaluate", "random", *words, *WORLD)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import refusal, typed
+from tests.cli.command import typed
 
 pytest.importorskip("jax", reason="training needs the train extra")
 
@@ -18,7 +18,7 @@ FEW = "300,000 agent-steps are few for 256 worlds: 64 are trained on; --num-worl
 def trained(monkeypatch: pytest.MonkeyPatch) -> list:
     """Settings of the runs that would have been trained."""
     seen: list = []
-    monkeypatch.setattr("interplay.train.trainer.train", lambda settings, out: seen.append(settings) or "run")
+    monkeypatch.setattr("interplay.train.trainer.train", lambda settings, out, **_: seen.append(settings) or "run")
     return seen
 
 
@@ -47,12 +47,3 @@ def test_a_file_that_says_its_worlds_keeps_them(capsys, trained, tmp_path: Path)
     file.write_text(f'steps = 10\nnum_worlds = 32\n[world]\nid = "{WORLD}"\n')
     assert typed(capsys, "train", file)[0] == 0
     assert trained[0].num_worlds == 32
-
-
-@pytest.mark.parametrize(
-    ("option", "key"), [("--lr", "ppo.learning_rate"), ("--gamma", "ppo.gamma"), ("--n-envs", "num_worlds")]
-)
-def test_a_setting_that_is_typed_as_an_option_is_named(capsys, option, key):
-    line = refusal(capsys, "train", WORLD, option, "1")
-    assert line == f"interplay: {option}: settings are written without dashes; did you mean {key}=VALUE?"
-    assert "did you mean" not in refusal(capsys, "train", WORLD, "--bogus", "1")

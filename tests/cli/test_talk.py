@@ -112,23 +112,6 @@ def test_other_worlds_talk_too(capsys):
     assert "positive listening      not looked at" in out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["random"], "needs a world"),
-        (["nobody", *WORLD], "nobody"),
-        (["random", "--world", "simulation/multi-corridor"], "no talk; choose"),
-        (["random", *WORLD, "--arm", "deaf"], "deaf"),
-        (["random", *WORLD, "--metric", "luck"], "no column 'luck'"),
-        (["random", "--world", "gridworld/broadcast", "--against", "random"], "no team hides"),
-        (["random", *WORLD, "--permutations", "0"], "--permutations 0"),
-        (["random", *WORLD, "signal_length=0", "--arm", "signals_off"], "arm = signals_off needs words"),
-    ],
-)
-def test_refusals_are_one_line(capsys, arguments, says):
-    assert says in refusal(capsys, "talk", *arguments, *(QUICK if "0" not in arguments else QUICK[:2]))
-
-
 def test_a_run_is_asked_for_those_whom_it_moves_itself():
     """Those whom a run's own opponents move are not asked, and each is known to the policy by its seat among those that it was given."""
     settings = SimpleNamespace(foreign={"werewolf": "unite"}, belief=SimpleNamespace(about="werewolf"))

@@ -96,32 +96,6 @@ def test_a_signal_keeps_everything_and_says_how_to_go_on(tmp_path, number):
     assert 0 < kept == results.read_bytes().count(b"\n")
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("random", "nobody"), "unknown policy 'nobody'"),
-        (("random", "runs/none"), "runs/none: no such run folder"),
-        (("random",), "players = ['random'] are 1, a match needs 2"),
-        (("random", "random"), "random is named twice"),
-        (("random", "zone", "hunter", "--per-match", "3", "--matches", "6"), "3 players cannot share its 2 sides equally"),
-        (("random", "zone", "--matches", "3"), "matches = 3 is no multiple"),
-        (("random", "zone", "--option", "heals"), "override 'heals' is not KEY=VALUE"),
-        (("random", "zone", "--option", "heal=3"), "unknown key heal"),
-        (("random", "zone", "--score", "fame"), "no score 'fame'"),
-        (("random", "zone", "--merge"), "homes need a world with populations"),
-        (("random", "zone@x", "--merge"), "zone@x: 'x' is no number of populations; write for example zone@8"),
-        (("random", "zone@0", "--merge"), "zone@0: '0' is no number of populations"),
-        (("random", "zone@256", "--merge"), "zone@256: '256' is no number of populations"),
-        (("random", "zone@2", "--merge", "--caps", "8,many"), "--caps 8,many: "),
-        (("random", "zone@4", "--merge", "--caps", "4"), "zone@4 has 4 populations for its 2 places"),
-        (("random", "zone", "--merge", "--caps", "9"), "cap = 9: 2 homes cannot have equal parts of 9 places"),
-    ],
-)  # fmt: skip
-def test_wrong_words_are_one_line_and_leave_no_folder(capsys, tmp_path, words, said):
-    assert said in refusal(capsys, "tournament", *words, "--world", DUEL, "--out", tmp_path / "cup")
-    assert not (tmp_path / "cup").exists()
-
-
 def test_folders_are_needed_and_told_apart(capsys, tmp_path):
     assert "needs a folder" in refusal(capsys, *CUP)
     assert "no players" in refusal(capsys, "tournament", "--out", tmp_path / "cup")
@@ -140,26 +114,6 @@ def test_folders_are_needed_and_told_apart(capsys, tmp_path):
 def test_a_tournament_that_goes_on_takes_no_other_numbers(capsys, tmp_path, words):
     line = refusal(capsys, "tournament", "--resume", "--out", tmp_path / "cup", *words.split())
     assert "goes on with the settings that it has; leave it out" in line
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        *(
-            f"--merge {own}"
-            for own in ("--per-match 3", "--score kills", "--max-steps 9", "--workers 2", "--record 1")
-        ),
-        *("--caps 8", "--quota per_population", "--window 5", "--horizon 5"),
-    ],
-)
-def test_numbers_of_the_other_kind_of_tournament_are_refused(capsys, tmp_path, words):
-    line = refusal(
-        capsys, "tournament", "random", "zone", "--world", DUEL, "--out", tmp_path / "cup", *words.split()
-    )
-    key, value = words.removeprefix("--merge ").removeprefix("--").split()
-    assert f"{key.replace('-', '_')} = " in line
-    assert value in line
-    assert not (tmp_path / "cup").exists()
 
 
 def test_runs_play_and_are_known_again(capsys, tmp_path, run):
@@ -185,20 +139,6 @@ def test_runs_play_and_are_known_again(capsys, tmp_path, run):
 def test_a_run_that_reads_other_observations_is_named(capsys, tmp_path, run):
     said = refusal(capsys, "tournament", run, "random", "--world", MARSH, "--out", tmp_path / "cup")
     assert f'{run}: observation "depth" was absent in its training and is float32 (1,) here' in said
-    said = refusal(
-        capsys,
-        "tournament",
-        run,
-        "random",
-        "--world",
-        LINE,
-        "--option",
-        "agents=4",
-        "--out",
-        tmp_path / "cup",
-    )
-    assert 'observation "others" was float32 (2, 1) in its training and is float32 (3, 1) here' in said
-    assert f"({LINE} against {LINE})" in said
     assert not (tmp_path / "cup").exists()
 
 

@@ -100,44 +100,6 @@ def test_a_second_run_into_the_folder_is_refused_and_harms_nothing(capsys, run_f
     assert contents() == before
 
 
-def test_a_damaged_checkpoint_is_named(capsys, run_folder, tmp_path):
-    copy = tmp_path / "copy"
-    source = sorted((run_folder / "checkpoints").iterdir())[-1]
-    target = copy / "checkpoints" / source.name
-    target.mkdir(parents=True)
-    (copy / "settings.toml").write_bytes((run_folder / "settings.toml").read_bytes())
-    for path in source.iterdir():
-        data = bytearray(path.read_bytes())
-        if path.suffix == ".safetensors":
-            data[-1] ^= 1
-        (target / path.name).write_bytes(data)
-    code, _, errors = typed(capsys, "evaluate", copy)
-    assert code == 2
-    assert source.name in errors
-    assert "Traceback" not in errors
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["survival/1v1-heal-low"], ["survival/1v1-heals-low"]),
-        ([MARSH, "ppo.clip"], ["ppo.clip", "="]),
-        ([MARSH, "world.options.maske=true"], ["maske", "masked"]),
-        ([MARSH, "--steps", "0"], ["steps", "0"]),
-        (["no-such-file.toml"], ["no-such-file.toml"]),
-    ],
-)
-def test_a_mistake_is_one_line_and_leaves_no_folder(capsys, tmp_path, arguments, words):
-    line = refusal(capsys, "train", *arguments, "--out", tmp_path / "run")
-    for word in words:
-        assert word in line
-    assert not (tmp_path / "run").exists()
-
-
-def test_resume_of_nothing_is_one_line(capsys, tmp_path):
-    assert "nothing-here" in refusal(capsys, "resume", tmp_path / "nothing-here")
-
-
 def test_a_missing_package_is_one_sentence():
     """In a process of its own: modules that are imported twice are two, and other tests hold the first."""
     code = (

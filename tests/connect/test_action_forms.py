@@ -217,9 +217,3 @@ def test_a_flat_action_is_not_cut_to_a_small_type(wrong):
     assert flat.batch([[1, 0]]).tolist() == [[[1, 0]]]
     with pytest.raises(ValueError, match="out of range"):
         flat.batch([[wrong, 0]])
-
-
-def test_rows_of_different_lengths_are_one_line():
-    with pytest.raises(UserError, match="w: actions make no array") as error:
-        check_action("w", spaces.Discrete(3), [[1], [1, 2]], 2, 2)
-    assert "\n" not in str(error.value)

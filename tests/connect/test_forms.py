@@ -14,14 +14,9 @@ from interplay.connect.flat import FlatActions, flat_observation_space
 from interplay.connect.pettingzoo import WorldEnv
 from interplay.core import masks
 from interplay.core.errors import UserError
-from tests.checker.sound_worlds import Camp, Colony, Drift, Mourners
+from tests.checker.sound_worlds import Camp, Colony, Mourners
 from tests.connect.relay import Relay
 from tests.connect.toys import Hunt, Line
-
-
-def Hunters(num_worlds):  # lives of two kinds
-    return Relay(num_worlds, story=("oo*oo", "-oo*o"), kinds=2)
-
 
 WORLDS = {
     "line": lambda: Line(1, seed=3),
@@ -235,23 +230,6 @@ def test_the_bounds_of_a_flat_box_are_the_worlds():
         assert wide.contains(flats.batch([side])[0, 0])
     assert not wide.contains(flats.batch([np.array([0.0, 0.11])])[0, 0])
     assert np.isnan(flats.batch([np.array([0.0, np.nan])])[0, 0, 1])
-
-
-def test_what_cannot_be_flat_says_why():
-    with pytest.raises(UserError, match="Drift buoy: action pull has real numbers beside choices"):
-        WorldEnv(Drift(1), flat=True)
-    with pytest.raises(UserError, match="has no bounds"):
-        FlatActions("me", unbounded())
-    with pytest.raises(
-        UserError, match=r"make 1,048,576 choices, one number has 4,096 at most; use flat=True"
-    ):
-        FlatActions("me", spaces.MultiDiscrete([2] * 20), single=True)
-
-
-def unbounded():
-    space = spaces.Box(0, 5, (2,), np.int64)
-    space.bounded_above = np.zeros(2, bool)
-    return space
 
 
 def test_a_wrong_flat_action_is_one_line_that_names_its_agent():
@@ -471,47 +449,6 @@ def test_make_gives_every_form():
         (False, "remove"),
         (False, None),
     ]
-
-
-@pytest.mark.parametrize(
-    ("world", "options", "key"),
-    [
-        (LINE, {"agents": "slot"}, "agents = 'slot'"),
-        (LINE, {"lives": 9}, "lives = 9"),
-        (COLONY, {"lives": 9, "agents": "slots"}, "lives = 9"),
-        (COLONY, {"keep_dead": True}, "lives=N"),
-        (COLONY, {"agents": "slots", "remove_dead": True}, "slots"),
-        (LINE, {"keep_dead": True, "remove_dead": True}, "remove_dead"),
-        *[
-            (LINE, {name: value}, f"{name} = {value!r}")
-            for name in ("remove_dead", "keep_dead", "mask_in_observation")
-            for value in ("no", 1, 0.0, None)
-        ],
-        *[(COLONY, {"lives": lives}, f"lives = {lives}") for lives in (0, -1, 2.5, True, 10**9)],
-        *[(LINE, {"seed": seed}, "seed = ") for seed in ("x", 1.5, None)],
-    ],
-)
-def test_make_refuses_what_it_would_read_as_something_else(world, options, key):
-    with pytest.raises(UserError, match=key):
-        interplay.make(world, **options)
-
-
-@pytest.mark.parametrize(
-    ("world", "options", "key"),
-    [
-        (Line, {"on_death": "stay"}, "on_death = 'stay'"),
-        (Line, {"on_death": "rename"}, "on_death"),
-        (Hunters, {"lives": 5}, "lives = 5"),
-    ],
-)
-def test_an_environment_refuses_what_does_not_go_together(world, options, key):
-    with pytest.raises(UserError, match=key):
-        WorldEnv(world(1), **options)
-
-
-def test_too_few_lives_are_refused_when_they_live():
-    with pytest.raises(UserError, match="lives = 1"):
-        interplay.make(COLONY, lives=1).reset(seed=1)
 
 
 def test_a_life_that_a_limit_cuts_is_truncated_also_where_the_dead_are_removed():

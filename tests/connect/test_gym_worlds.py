@@ -345,23 +345,6 @@ def test_the_makers_seed_names_the_stream():
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"agent": "agent9"}, r"unknown agent 'agent9'; agents are agent0, agent1"),
-        ({"others": "randm"}, "unknown policy 'randm'; did you mean 'random'"),
-        ({"others": 3}, "others = 3 is no policy"),
-        ({"render_mode": "ansi"}, "render_mode = 'ansi'; choose"),
-        ({"no_such_option": 1}, "no_such_option"),
-        ({"flat": "box"}, "flat = 'box'; choose False, True or"),
-    ],
-)
-def test_wrong_options_are_one_line(options, words):
-    with pytest.raises(UserError, match=words) as error:
-        world_to_gym("simulation/multi-corridor", **options)
-    assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize(
     ("action", "words"),
     [
         (7, "action 7 at index .* outside 0..2"),
@@ -386,9 +369,7 @@ def test_wrong_actions_are_one_line_and_change_nothing(action, words):
     assert repr(env.step(1)) == repr(whole.step(1))
 
 
-def test_a_batch_of_several_and_no_render_mode():
-    with pytest.raises(UserError, match="num_worlds = 2"):
-        WorldGymEnv(Line(2))
+def test_without_a_render_mode_there_is_no_picture():
     env = WorldGymEnv(Line(1))
     env.reset()
     with pytest.raises(UserError, match="no render_mode"):

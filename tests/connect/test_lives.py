@@ -286,15 +286,6 @@ def test_the_persistent_world_is_its_batch_life_by_life(options):
     assert len(lives) >= 8
 
 
-def test_every_sight_of_the_persistent_world_is_in_its_space():
-    env = interplay.make("mmo/forage", mask_in_observation=True, **SMALL)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for observation, *_ in play(env, 1, 60):
-            for life, seen in observation.items():
-                assert env.observation_space(life).contains(seen)
-
-
 @pytest.mark.parametrize("options", [{}, {"max_ticks": 30}, {"respawn": "none", "prefill": 16}])
 def test_pettingzoo_api_test(options):
     with warnings.catch_warnings(record=True) as caught:
@@ -351,13 +342,6 @@ def test_a_wrong_action_is_one_line_and_changes_nothing(change, message):
         env.step(actions)
     assert "\n" not in str(caught.value)
     assert env.world.hash() == before
-
-
-def test_other_adapters_say_where_to_go():
-    with pytest.raises(UserError, match="possible_agents"):
-        interplay.make_world("tests.connect.test_lives:small")
-    with pytest.raises(UserError, match="makes one world; use make_world"):
-        interplay.make("mmo/forage", num_worlds=2)
 
 
 def small() -> ParallelEnv:

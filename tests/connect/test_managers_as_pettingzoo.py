@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 
-import numpy as np
 import pytest
 from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, seed_test
@@ -160,19 +159,3 @@ def test_a_simulation_that_asks_nobody_is_named():
     env.reset()
     with pytest.raises(AssertionError, match=r"StrictInOrder .*next_agent"):
         env.step(0)
-
-
-@pytest.mark.parametrize("manager", MANAGERS)
-def test_f22_a_seed_names_the_episode(manager):
-    def story(env, seed):
-        return [
-            (agent, observation["position"].tolist(), reward)
-            for agent, observation, reward, *_ in walk(env, lambda agent, info: 2, seed)
-        ]
-
-    env = to_aec(corridor(manager, time_limit=30))
-    assert story(env, 3) == story(env, 3) == story(to_aec(corridor(manager, time_limit=30)), 3)
-    assert len({str(story(env, seed)[:3]) for seed in range(9)}) > 3
-    parallel = to_parallel(corridor(manager))
-    first = [parallel.reset(seed=3)[0] for _ in range(2)]
-    assert all(np.array_equal(first[0][a]["position"], first[1][a]["position"]) for a in first[0])

@@ -289,26 +289,6 @@ def test_the_simulation_may_name_one_or_several():
 # -- laws, and stock agents -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("manager", MANAGERS)
-def test_f22_a_seed_names_the_episode(manager):
-    def story(env, way):
-        timestep = env.reset(seed=3) if way == "reset" else (env.seed(3), env.reset())[1]
-        told = [timestep]
-        while not timestep.last():
-            timestep = env.step([2] if env.is_turn_based else [2, 2, 2])
-            told.append(timestep)
-        return told
-
-    for make in (
-        lambda: corridor(manager, time_limit=30),
-        lambda: OpenSpielListWrapper(manager(MultiCorridor(end=6, num_agents=3), time_limit=30)),
-    ):
-        env = make()
-        assert story(env, "reset") == story(env, "reset") == story(make(), "seed")
-        starts = {str(env.reset(seed=seed).observations["info_state"]) for seed in range(9)}
-        assert len(starts) > 3
-
-
 @pytest.mark.parametrize("adapter", [OpenSpielWrapper, OpenSpielListWrapper])
 def test_a_seed_names_one_episode(adapter):
     """`seed` and then `reset`: that episode, and the next ones go on from there. A reset's own seed comes first, and spends it."""

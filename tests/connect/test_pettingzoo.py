@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 
 import numpy as np
 import pytest
 from gymnasium import spaces
-from pettingzoo.test import parallel_api_test, parallel_seed_test
 from pettingzoo.test.render_test import render_test
 from pettingzoo.test.state_test import state_test
 from pettingzoo.utils.conversions import parallel_to_aec
@@ -16,7 +14,7 @@ from pettingzoo.utils.conversions import parallel_to_aec
 import interplay
 from interplay.connect.pettingzoo import WorldEnv
 from interplay.core.errors import UserError
-from tests.connect.toys import LIMIT, Hunt, Line
+from tests.connect.toys import Hunt, Line
 
 MAKERS = {
     "line": lambda: WorldEnv(Line(1)),
@@ -55,49 +53,6 @@ def equal(a, b):
     if isinstance(a, tuple | list):
         return len(a) == len(b) and all(map(equal, a, b))
     return type(a) is type(b) and np.array_equal(a, b)
-
-
-def test_pettingzoo_api_test_without_a_warning(maker):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        parallel_api_test(maker(), num_cycles=200)
-
-
-def test_pettingzoo_seed_test(maker):
-    parallel_seed_test(maker, num_cycles=200)
-
-
-def test_every_observation_is_in_its_space_with_its_dtype(maker):
-    env = maker()
-    keys: dict = {}
-    for seed in range(5):
-        for observation, rewards, *flags, infos in play(env, seed):
-            for agent, values in observation.items():
-                space = env.observation_space(agent)
-                assert values.keys() == space.spaces.keys()
-                assert space.contains(values)
-                if env.mask_in_observation:
-                    assert values["action_mask"].dtype == np.int8
-                    values, space = values["observation"], space["observation"]
-                for key, part in space.spaces.items():
-                    if isinstance(part, spaces.Box):
-                        assert values[key].dtype == part.dtype
-                        assert np.isfinite(values[key]).all()
-            assert all(type(r) is float and np.isfinite(r) for r in rewards.values())
-            assert all(type(flag) is bool for named in flags for flag in named.values())
-            for agent, info in infos.items():
-                assert type(info["acting"]) is bool
-                kinds = {key: type(value) for key, value in info.items()}
-                assert keys.setdefault(agent, kinds) == kinds, "the same keys and types in every step"
-                assert set(kinds.values()) <= {bool, float, np.ndarray}
-
-
-def test_a_seed_names_the_whole_episode_whatever_was_played_before(maker):
-    fresh, used = maker(), maker()
-    play(used, 3)
-    for seed in (3, 11):
-        assert equal(play(fresh, seed), play(used, seed))
-    assert not equal(play(fresh, 3), play(fresh, 4)) or isinstance(fresh.world, Hunt)
 
 
 def test_without_a_seed_the_stream_of_episodes_goes_on():
@@ -182,13 +137,6 @@ def test_an_ended_life_leaves_the_list_and_metrics_come_with_its_last_step():
             ended += over
             assert told["metrics/steps"] == (at if over else 0.0)
     assert ended == 3
-
-
-def test_a_time_limit_truncates():
-    env = WorldEnv(Line(1, masked=True))
-    story = long_story(env, lambda s: len(s) == LIMIT + 1)
-    assert set(story[-1][3].values()) == {True}
-    assert set(story[-1][2].values()) == {False}
 
 
 def test_the_mask_is_the_same_in_info_and_in_the_observation():
@@ -299,17 +247,6 @@ def test_a_wrong_action_names_the_agent_in_one_line(change, message):
     env.step(legal(env))
 
 
-def test_wrong_use_is_one_clear_line():
-    with pytest.raises(UserError, match="num_worlds = 2"):
-        WorldEnv(Line(2))
-    with pytest.raises(UserError, match="render_mode = 'ansi'"):
-        WorldEnv(Line(1), render_mode="ansi")
-    with pytest.raises(UserError, match="flat = 'discreet'"):
-        WorldEnv(Line(1), flat="discreet")
-    with pytest.raises(UserError, match="no render_mode"):
-        WorldEnv(Line(1)).render()
-
-
 def test_pettingzoo_render_test(monkeypatch):
     pytest.importorskip("pygame", reason="pictures need the extra render")
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
@@ -325,15 +262,3 @@ def test_pictures_show_the_state():
     assert np.array_equal(before, env.render())
     env.step(legal(env))
     assert not np.array_equal(before, env.render())
-
-
-def test_a_window_without_a_display_is_one_line(monkeypatch):
-    pytest.importorskip("pygame", reason="pictures need the extra render")
-    for name in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"):
-        monkeypatch.delenv(name, raising=False)
-    env = WorldEnv(Line(1), "human")
-    env.reset()
-    if not sys.platform.startswith("linux"):
-        return
-    with pytest.raises(UserError, match="no display here"):
-        env.render()

@@ -83,20 +83,6 @@ def test_a_fault_that_would_be_cast_away_is_refused_as_it_is_played(name):
     assert [word for word in words if word not in str(caught.value)] == []
 
 
-@pytest.mark.parametrize("processes", [0, 2])
-def test_a_late_fault_names_the_world_it_is_in(processes):
-    cls = "tests.connect.planted:TooLarge"
-    world = ParallelEnvWorld(cls, num_worlds=3, processes=processes)
-    try:
-        world.reset()
-        for _ in range(2):
-            world.step(np.zeros((3, 2), np.int64))
-        with pytest.raises(UserError, match="world 0, step 3"):
-            world.step(np.zeros((3, 2), np.int64))
-    finally:
-        world.close()
-
-
 class Given(Sound):
     """Gives one value to each agent, whatever the step."""
 

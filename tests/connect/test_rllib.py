@@ -131,13 +131,6 @@ def test_f22_a_time_limit_shows_as_truncation(manager):
     assert env.agents == ["b"]
 
 
-@pytest.mark.parametrize("manager", MANAGERS)
-def test_f22_a_seed_names_the_episode(manager):
-    env = corridor(manager, time_limit=30)
-    assert text(walk(env, 3)) == text(walk(env, 3)) == text(walk(corridor(manager, time_limit=30), 3))
-    assert len({text(walk(env, seed)[0]) for seed in range(9)}) > 2
-
-
 def test_x6_whole_number_boxes_are_offered_as_numbers_from_0():
     env = MultiAgentWrapper(AllStepManager(Strict({"a": 50}, actions=MOVES)))
     assert env.action_spaces["a"] == spaces.Dict(
@@ -366,12 +359,6 @@ def test_a_world_shows_those_who_act_and_pays_all():
         assert set(observations) == set(env.possible_agents) == set(env.agents)
     assert waited > 0
     env.close()
-
-
-def test_f22_a_worlds_seed_names_the_episode():
-    env = world_to_rllib("survival/1v1-heals-low", **QUICK)
-    first, again, other = (env.reset(seed=seed)[0] for seed in (3, 3, 4))
-    assert text(first) == text(again) != text(other)
 
 
 # -- F24: RLlib trains ------------------------------------------------------------------------------

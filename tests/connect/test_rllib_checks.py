@@ -170,10 +170,3 @@ def test_what_strangers_do_wrong_is_one_line(make, known):
         with pytest.raises((UserError, AssertionError), match=words) as error:
             env.step(wrong)
         assert "\n" not in str(error.value)
-
-
-def test_a_world_that_is_none_is_one_line():
-    with pytest.raises(UserError, match="did you mean 'simulation/multi-corridor'"):
-        world_to_rllib("simulation/multi-corrido")
-    with pytest.raises(AssertionError, match="a world is a batch by itself"):
-        MultiAgentWrapper(Line(1))

@@ -113,23 +113,6 @@ def test_an_empty_slot_is_no_episode():
     assert dones_seen > lives > 0
 
 
-def test_earlier_observations_survive_the_next_step():
-    env = SB3VecEnv(Line(2))
-    before = env.reset()
-    copy = {key: value.copy() for key, value in before.items()}
-    env.step(np.tile([2, 1], (6, 1)))
-    assert all(np.array_equal(before[key], copy[key]) for key in copy)
-
-
-def test_seeds_name_the_episodes():
-    env = SB3VecEnv(Line(8))
-    env.seed(5)
-    first = env.reset()["self"]
-    assert not np.array_equal(first, env.reset()["self"]), "without a seed the stream goes on"
-    env.seed(5)
-    assert np.array_equal(first, env.reset()["self"])
-
-
 def test_masks_for_maskable_algorithms():
     env = SB3VecEnv(Line(2, masked=True))
     env.reset()

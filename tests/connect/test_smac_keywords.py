@@ -128,41 +128,6 @@ def test_settings_of_the_world_are_taken_beside_them():
     assert StarCraft2Env("2s3z").world.settings == plain
 
 
-@pytest.mark.parametrize(
-    ("given", "line"),
-    [
-        ({"map_name": "2s3x"}, r"^map_name = '2s3x': no such scenario; did you mean '2s3z'\? Or name units"),
-        ({"map_name": "MMM"}, r"^map_name = 'MMM': no such scenario; .*10m_vs_11m"),
-        ({"map_name": 3}, '^map_name = 3; name a scenario, such as "3m"$'),
-        ({"map_name": "battle/9m"}, r"^unknown world 'battle/9m'; did you mean"),
-        ({"map_name": "pong/2p"}, '^pong/2p: no battle; name one of battle/..., such as "3m"$'),
-        ({"seed": "one"}, "^battle/3m: seed = 'one'; pass a whole number, or None$"),
-        ({"obs_last_actions": True}, "^battle/3m: unknown key obs_last_actions"),
-        ({"reward": "losses"}, "^battle/3m: reward = 'losses'; under SMAC's interface it is reward_sparse$"),
-        ({"negatives": True}, "^battle/3m: negatives = True; under SMAC's interface it is reward_only_pos"),
-        ({"defeat": 3.0}, "^battle/3m: defeat = 3.0; under SMAC's interface it is reward_defeat$"),
-        ({"obs_last_action": True, "see_last_action": True}, "obs_last_action and see_last_action are the"),
-        ({"obs_last_action": "no"}, "^battle/3m: obs_last_action = 'no' is not allowed; give true or false$"),
-        ({"conic_fov": True, "look_directions": 6}, "conic_fov and look_directions are the same; pass one"),
-        ({"prob_obs_enemy": 1.5}, "^battle/3m: prob_obs_enemy = 1.5"),
-        ({"prob_obs_enemy": 0.5, "notice_chance": 0.5}, "prob_obs_enemy and notice_chance are the same"),
-        ({"conic_fov": True, "num_fov_actions": 1}, "^battle/3m: num_fov_actions = 1"),
-        ({"map_name": ""}, "^map_name = '': no such scenario; there are 10m.*, mab. Or name units"),
-        ({"reward_defeat": 5}, "^battle/3m: reward_defeat = 5"),
-        ({"reward_defeat": -20_000}, "^battle/3m: reward_defeat = -20000"),
-        ({"see_field": True}, "^battle/3m: see_field = True; observations are SMAC's vectors; leave it out$"),
-        ({"reward_scale_rate": 0}, "^battle/3m: reward_scale_rate = 0"),
-        ({"continuing_episode": "yes"}, '^battle/3m: continuing_episode = "yes" is not allowed'),
-        ({"num_worlds": 8}, "^battle/3m: num_worlds = 8; a face is one battle; use interplay.make_world"),
-        ({"red": "3 mariner"}, r"^battle/3m: red = '3 mariner': unknown unit mariner; did you mean marine\?"),
-    ],
-)
-def test_what_cannot_be_made_is_said_in_one_line(given, line):
-    with pytest.raises(UserError, match=line) as caught:
-        StarCraft2Env(**{"map_name": "3m", **given})
-    assert "\n" not in str(caught.value)
-
-
 def arguments(**changed):
     """What the on-policy code's parser makes of no switches but the two that ask for SMAC's own state."""
     switches = (
@@ -190,18 +155,3 @@ def test_mappos_parsed_arguments():
     again = MAPPOEnv("2s3z", seed=7)
     again.reset()
     assert np.array_equal(env.world.hash(), again.world.hash())
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("add_local_obs", True),
-        ("add_agent_id", True),
-        ("use_state_agent", True),
-        ("add_center_xy", False),
-        ("use_stacked_frames", True),
-    ],
-)
-def test_states_that_are_not_offered(name, value):
-    with pytest.raises(UserError, match=f"2s3z: {name} = {value} "):
-        MAPPOEnv(arguments(**{name: value}))

@@ -12,6 +12,7 @@ import pytest
 
 from interplay.core import files
 from interplay.core.errors import UserError
+from tests.machines.write_points import failing
 
 
 @pytest.fixture
@@ -21,14 +22,6 @@ def points():
     files.hooks.append(seen.append)
     yield seen
     files.hooks.clear()
-
-
-def fail_at(point: str, error: BaseException) -> None:
-    def hook(name: str) -> None:
-        if name == point:
-            raise error
-
-    files.hooks.append(hook)
 
 
 POINTS = ["file: opened", "file: half written", "file: written", "file: renamed"]
@@ -44,8 +37,7 @@ def test_points_are_reached_in_order(tmp_path: Path, points: list[str]) -> None:
 def test_failed_replacement_leaves_old_or_new(tmp_path: Path, points: list[str], point: str) -> None:
     target = tmp_path / "a"
     target.write_bytes(b"old contents")
-    fail_at(point, OSError(errno.ENOSPC, "No space left on device"))
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(OSError, match="No space"), failing(point):
         files.replace_file(target, b"new contents")
     assert target.read_bytes() == (b"new contents" if point == POINTS[-1] else b"old contents")
     assert [path.name for path in tmp_path.iterdir()] == ["a"]

@@ -33,16 +33,3 @@ def test_a_variant_keeps_what_a_group_does_not_say() -> None:
     assert (penalties.day, penalties.death, penalties.victory) == (0.0, -1.0, 25.0)
     # A mapping of free keys is one value: the line-up is what was asked for.
     assert make_world("werewolf/aiwolf13", roles={"guard": 1}).settings.roles == {"guard": 1}
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"obs.history": 1, "obs": {"history": 2}}, "werewolf/9: option obs is given twice"),
-        ({"wolves": 2, "wolves.x": 2}, "werewolf/9: option wolves.x is given twice"),
-        ({"obs.histry": 1}, "werewolf/9: unknown key obs.histry; did you mean obs.history"),
-    ],
-)
-def test_what_cannot_be_meant_is_one_line(options: dict, said: str) -> None:
-    with pytest.raises(UserError, match=said):
-        make_world("werewolf/9", **options)

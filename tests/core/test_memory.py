@@ -172,6 +172,7 @@ def test_the_memory_of_another_policy_is_refused() -> None:
         ("werewolf/9-l1s9", "bandwagon", "_memory/before", 77, "holds 77"),
         ("werewolf/9-l1s9", "bayes", "belief/_sets/members", 500, "holds 500"),
         ("mmo/combat-128", "forager", "_choices", 10_000, "holds 10000"),
+        ("pommerman/ffa", "simple", "_memory/chased", 5, "chased holds 5"),
     ],
 )
 def test_wild_memory_of_scripted_players_is_refused_before_a_kernel_reads_it(

@@ -14,7 +14,6 @@ import pytest
 from interplay.core import reading
 from interplay.core.errors import UserError
 from interplay.core.reading_arrays import read_npz
-from interplay.core.settings import read_toml
 
 WRONG_JSON = {
     "NaN": "NaN is not finite",
@@ -82,26 +81,6 @@ def test_nesting_is_counted_to_the_last_level() -> None:
         assert parse(nested(reading.DEPTH)) is not None
         with pytest.raises(ValueError, match="nested deeper"):
             parse(nested(reading.DEPTH + 1))
-
-
-@pytest.mark.parametrize(
-    ("data", "said"),
-    [
-        (b"\xef\xbb\xbfa = 1", "byte order mark"),
-        (b"a = " + b"[" * 5000 + b"]" * 5000, "nested deeper"),
-        (b"a = " + b"[" * 80 + b"]" * 80, "nested deeper"),
-        (b"a = " + b"9" * 5000, "digits"),
-        (b"a = 1\na = 2", "Cannot overwrite"),
-        (b"a = \xff", "utf-8"),
-        (b'a = "\\ud800"', "Unicode|surrogate|not a valid"),
-        (b"a = ", "Invalid value"),
-    ],
-)
-def test_toml_that_is_not_strict_is_refused_in_one_line(tmp_path: Path, data: bytes, said: str) -> None:
-    (tmp_path / "a.toml").write_bytes(data)
-    with pytest.raises(UserError, match=said) as caught:
-        read_toml(tmp_path / "a.toml")
-    assert "\n" not in str(caught.value)
 
 
 def test_special_files_are_refused_without_waiting(tmp_path: Path) -> None:

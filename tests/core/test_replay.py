@@ -17,7 +17,6 @@ import pytest
 import interplay
 from bench import recordings
 from bench.trust_damaged_files import damage, edit_number, grown
-from interplay.core import files
 from interplay.core.errors import CannotSave, UserError
 from interplay.core.policy import RandomPolicy
 from interplay.core.replay import Mark, ReplayReader, ReplayWriter, WorldRecorder
@@ -37,10 +36,11 @@ from interplay.core.replay.layout import (
     read_chunk,
     write_chunk,
 )
-from interplay.core.replay.marks import Marks, read_marks
+from interplay.core.replay.marks import Marks
 from interplay.core.scene import Canvas, Scene, scene_of
 from interplay.core.world import World
 from tests.core.drawings import KINDS, check_alike, draw
+from tests.machines.write_points import failing
 from tests.view.scenes import WalkWorld
 
 
@@ -369,19 +369,14 @@ def test_a_growing_file_that_is_closed_is_closed(tmp_path):
         assert reader.ticks == 1
 
 
-def test_what_fails_leaves_no_file_and_what_stood_there(tmp_path, monkeypatch):
+def test_what_fails_leaves_no_file_and_what_stood_there(tmp_path):
     path = tmp_path / "a.replay"
     path.write_text("before")
     with pytest.raises(ZeroDivisionError):
         stopped(path)
     assert [one.name for one in tmp_path.iterdir()] == ["a.replay"]
 
-    def full(point: str) -> None:
-        if point == "recording: appended":
-            raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(files, "hooks", [full])
-    with pytest.raises(UserError, match="the disk is full"):
+    with pytest.raises(UserError, match="the disk is full"), failing("recording: appended"):
         small(path, 5)
     assert path.read_text() == "before"
     assert [one.name for one in tmp_path.iterdir()] == ["a.replay"]
@@ -746,15 +741,6 @@ def test_turns_are_no_births():
     for tick, acts in enumerate("bcda"):
         world.say(acts)
         assert marks.step(tick) == []
-
-
-@pytest.mark.parametrize(
-    "line",
-    [b"[]", b"{}", b'{"tick": -1, "kind": "a", "rows": []}', b'{"tick": 1, "kind": "a", "rows": [9]}', b"x"],
-)
-def test_marks_from_elsewhere_are_looked_at(line):
-    with pytest.raises(UserError, match="a mark is damaged"):
-        read_marks(line + b"\n", 2)
 
 
 def test_actions_of_kinds_and_groups_come_back():

@@ -71,39 +71,6 @@ def test_absent_rows_may_hold_anything():
     assert layer.columns["x"].tolist() == [1.0, 0.0]
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"x": [1.0, np.nan]}, "x of row 1 is not finite"),
-        ({"y": [1.0, 2.0, 3.0]}, "has shape"),
-        ({"x": ["a", "b"]}, "pass numbers"),
-        ({"radius": -1.0}, "at least 0.0"),
-        ({"radius": [0.5, -0.5]}, "at least 0.0"),
-        ({"radius": float("inf")}, "finite"),
-        ({"absent": [0, 1]}, "pass booleans"),
-        ({"colour": "red"}, "#rrggbb"),
-        ({"colour": "#12345"}, "#rrggbb"),
-        ({"colour": 256}, "0..255"),
-        ({"colour": [0.5, 1.0]}, "0..255"),
-        ({"colour": np.zeros((3, 3), np.uint8)}, "colour"),
-        ({"opacity": 1.5}, "from 0"),
-        ({"labels": ["only one"]}, "2 strings"),
-        ({"labels": "ab"}, "2 strings"),
-        ({"labels": ["a", 2]}, "2 strings"),
-        ({"labels": ["a", "x" * 2000]}, "1000 characters"),
-        ({"labels": ["x" * 1001, ""]}, "1000 characters"),
-        ({"sight": (10.0, 1.0)}, "pass angle too"),
-        ({"marks": {str(i): np.array([True, False]) for i in range(6)}}, "at most 5"),
-        ({"bars": {"health": ([1.0, 2.0], -1)}}, "at least 0"),
-    ],
-)
-def test_wrong_arguments_are_one_line_that_names_the_layer(changes, message):
-    with pytest.raises(UserError, match=message) as caught:
-        agents(**changes)
-    assert "agents" in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
 def test_what_has_a_place_needs_bounds_and_tables_do_not():
     c = Canvas()
     c.table("status", ["step"], [[1]])
@@ -152,20 +119,6 @@ def test_a_frame_with_the_same_layers_follows_whatever_its_rows():
     agents(x=[5.0], y=[6.0], radius=0.5, colour=np.uint8([1])).scene().check_follows(first)
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"radius": 0.7}, "radius changed from 0.5 to 0.7; pass it as an array"),
-        ({"radius": [0.5, 0.5]}, "constant and array"),
-        ({"absent": np.array([True, False])}, "absent"),
-        ({"bars": {"food": ([1.0, 2.0], 10)}}, "food"),
-    ],
-)
-def test_a_frame_with_other_constants_or_columns_does_not_follow(changes, message):
-    with pytest.raises(UserError, match=message):
-        agents(**changes).scene().check_follows(agents().scene())
-
-
 def test_a_frame_with_other_layers_does_not_follow():
     first = agents().scene()
     more = agents()
@@ -197,38 +150,3 @@ def test_dashes_and_dots_are_kept():
     c.segments("lines", [1], [1], [2], [2], dashed="dots")
     c.segments("others", [1], [1], [2], [2], dashed=np.True_)
     assert [layer.options["dashed"] for layer in c.scene().layers] == ["dots", True]
-
-
-REFUSED = {  # call -> the key or value that the error names
-    "ids of one axis": (lambda c: c.tiles("ground", np.zeros(3, int)), "ids"),
-    "ids above a byte": (lambda c: c.tiles("ground", np.full((2, 2), 256)), "ids"),
-    "ids below 0": (lambda c: c.tiles("ground", np.full((2, 2), -1)), "ids"),
-    "real ids": (lambda c: c.tiles("ground", np.zeros((2, 2))), "ids"),
-    "no ids": (lambda c: c.tiles("ground", np.zeros((0, 2), int)), "ids"),
-    "unknown palette": (lambda c: c.tiles("ground", [[1]], palette="lava"), "palette"),
-    "no palette": (lambda c: c.tiles("ground", [[1]], palette=()), "palette"),
-    "no colour": (lambda c: c.tiles("ground", [[1]], palette=("#12345",)), "palette"),
-    "no side": (lambda c: c.tiles("ground", [[1]], cell=0), "cell"),
-    "endless side": (lambda c: c.tiles("ground", [[1]], cell=np.inf), "cell"),
-    "no origin": (lambda c: c.tiles("ground", [[1]], origin=(0, np.nan)), "origin"),
-    "dotted": (lambda c: c.segments("ground", [1], [1], [2], [2], dashed="dotted"), "dashed"),
-    "many rows": (lambda c: c.circles("ground", np.zeros(65_536), np.zeros(65_536)), "65536"),
-    "short row": (lambda c: c.table("ground", ["a", "b"], [[1]]), "row 0"),
-    "nested cell": (lambda c: c.table("ground", ["a"], [[[1, 2]]]), "row 0"),
-    "no width": (lambda c: c.circles("ground", [1], [1], width=np.nan), "width"),
-    "no chords": (lambda c: c.circles("ground", [1], [1], angle=0, sight=(1, 1, 0)), "chords"),
-    "many chords": (lambda c: c.circles("ground", [1], [1], angle=0, sight=(1, 1, 361)), "chords"),
-    "unknown column": (lambda c: past(history=["votes"]), "votes"),
-    "text of columns": (lambda c: past(history="vote"), "vote"),
-    "unknown heads": (lambda c: past(history=["vote"], heads="nowhere"), "nowhere"),
-    "empty bounds": (lambda c: Canvas(bounds=(0, 0, 0, 1)), "bounds"),
-    "turned bounds": (lambda c: Canvas(bounds=(0, 1, 1, 0)), "bounds"),
-    "endless bounds": (lambda c: Canvas(bounds=(0, 0, np.nan, 1)), "bounds"),
-}
-
-
-@pytest.mark.parametrize("case", REFUSED)
-def test_what_no_renderer_could_draw_is_refused(case):
-    call, named = REFUSED[case]
-    with pytest.raises(UserError, match=named):
-        call(canvas())

@@ -9,7 +9,6 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.reading import toml_of
-from interplay.core.settings import parse_overrides
 
 DIGITS = "9" * 5_000
 DEEP = 100_000
@@ -49,24 +48,3 @@ def test_an_odd_file_is_one_line(data, message):
 def test_what_a_setting_may_be_is_read():
     deep = "[" * 40 + "1" + "]" * 40
     assert toml_of(f"a = {2**64 - 1}\nb = -5\nc = {deep}".encode(), "x")["a"] == 2**64 - 1
-
-
-@pytest.mark.parametrize(
-    ("pair", "message"),
-    [
-        ("a={" + "a." * DEEP + "a=1}", "nested deeper than 64 levels"),
-        ("a" + ".a" * DEEP + "=1", "groups deep"),
-        ("a=" + "[" * DEEP, "nested deeper than 64 levels"),
-        ("a=" + "[" * 900 + "]" * 900, "nested deeper than 64 levels"),
-        (f"a={DIGITS}", "more than 40 digits"),
-        (f"a=0x{'f' * 20_000}", "more than 40 digits"),
-        (f"a.b={2**64}", "65 bits"),
-        ("x" * 5_000, "is not KEY=VALUE"),
-        (".=1", "is not KEY=VALUE"),
-    ],
-)
-def test_an_odd_override_is_one_short_line(pair, message):
-    with pytest.raises(UserError, match=message) as refused:
-        parse_overrides([pair])
-    assert "\n" not in str(refused.value)
-    assert len(str(refused.value)) < 300

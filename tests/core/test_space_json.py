@@ -49,17 +49,3 @@ def test_spaces_of_our_worlds_come_back(world_id):
     for kind in make_world(world_id).kinds:
         for space in (kind.observation_space, kind.action_space):
             assert from_json(json.loads(json.dumps(to_json(space)))) == space
-
-
-def test_what_is_no_array_has_no_form():
-    with pytest.raises(TypeError):
-        to_json(spaces.Text(3))
-
-
-@pytest.mark.parametrize(
-    "values",
-    [{"box": [[0.0], [1.0]], "shape": [10**6, 10**6], "dtype": "float32"}, {"multibinary": [10**12]}],
-)
-def test_a_small_file_asks_for_no_large_space(values):
-    with pytest.raises(ValueError, match="numbers"):
-        from_json(values)

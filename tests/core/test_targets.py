@@ -175,10 +175,5 @@ def test_what_does_not_say_that_it_makes_a_policy_is_not_called(name):
     assert CALLED == []
 
 
-def test_a_world_without_num_worlds_is_one_line():
-    with pytest.raises(UserError, match="takes no num_worlds"):
-        interplay.make_world(f"{__name__}:single")
-
-
 def single() -> World:
     return _called("single")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import Field
 
-from interplay.core import files, trust
+from interplay.core import trust
 from interplay.core.errors import UserError
 from interplay.core.loading import origin
 from interplay.core.settings import Settings
@@ -23,6 +23,7 @@ from interplay.core.trust import (
     read_settings,
     write_settings,
 )
+from tests.machines.write_points import failing
 
 
 class Errand(Settings):
@@ -184,15 +185,9 @@ def test_processes_that_add_at_once_lose_nothing(file):
 
 
 @pytest.mark.parametrize("point", ["settings: half written", "settings: renamed"])
-def test_a_stop_while_settings_are_written_leaves_none_that_are_refused(file, monkeypatch, point):
-    def stop(reached: str) -> None:
-        if reached == point:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(files, "hooks", [stop])
-    with pytest.raises(KeyboardInterrupt):
+def test_a_stop_while_settings_are_written_leaves_none_that_are_refused(file, point):
+    with pytest.raises(KeyboardInterrupt), failing(point, KeyboardInterrupt()):
         write_settings(file, PROGRAM)
-    monkeypatch.setattr(files, "hooks", [])
     assert not file.exists() or read_settings(file, Errand) == PROGRAM
 
 

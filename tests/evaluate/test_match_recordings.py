@@ -104,14 +104,8 @@ def test_what_cannot_be_recorded_is_refused(tmp_path):
         played(None, record=1)
     with pytest.raises(UserError, match="record = -1: give at least 1"):
         played(tmp_path / "less", record=-1)
-    with pytest.raises(
-        UserError, match="record = 3: 10,002 recordings, a tournament has 10,000 at most; record 2"
-    ):
-        check_count(3, 1_667, 2, 100, True)
     check_count(3, 1_666, 2, 100, True)
     check_count(3, 5_000, 2, 2, True)  # there are no more matches than that
-    with pytest.raises(UserError, match="record none"):
-        check_count(1, 5_001, 2, 4, True)
     (tmp_path / "cup").mkdir()
     (tmp_path / "elsewhere").mkdir()
     played(tmp_path / "linked")

@@ -145,7 +145,6 @@ def test_equal_homes_are_equal_and_a_still_one_is_seen():
         (NURSERY, {"caps": ()}, "caps"),
         (NURSERY, {"caps": (8,), "quota": "fair"}, "give one of per_home, per_population"),
         ("survival/1v1-heals-low", {"caps": (8,)}, "homes need a world with populations"),
-        ("gridworld/team-battle", {"caps": (8,)}, "homes need a world with populations"),
         ("mmo/forage", {"caps": (8,), "options": {"interiour": 3}}, "did you mean interior"),
     ],
 )

@@ -8,10 +8,9 @@ import sys
 
 import pytest
 
-from interplay.core.errors import UserError
-from interplay.evaluate.prepare import _families, prepare, prepare_worlds
+from interplay.evaluate.prepare import _families, prepare_worlds
 from interplay.registry import list_worlds
-from tests.cli.command import refusal, typed
+from tests.cli.command import typed
 
 # One step of a world, and how many compilations it took.
 PLAY = (
@@ -101,10 +100,3 @@ def test_all_means_every_registered_world(capsys, monkeypatch):
     )
     assert typed(capsys, "prepare", "--all") == (0, "a/world: ready after 1.2 s\n", "")
     assert asked == [spec.id for spec in list_worlds()]
-
-
-def test_a_mistake_is_one_line(capsys):
-    with pytest.raises(UserError, match="dilemma/fixed"):
-        prepare("dilemma/fxed")
-    assert "name worlds, or --all" in refusal(capsys, "prepare")
-    assert "name worlds, or --all" in refusal(capsys, "prepare", "--all", "dilemma/fixed")

@@ -183,8 +183,6 @@ def test_another_score_than_the_return():
             "3 players cannot share its 4 sides equally; let 2 or 4 play together",
         ),
         ({"score": "glory"}, "no score 'glory'; there are return, "),
-        ({"world": "gridworld/team-bottle"}, "did you mean 'gridworld/team-battle'"),
-        ({"options": {"num_agent": 8}}, "unknown key num_agent; did you mean num_agents"),
     ],
 )
 def test_refusals_come_before_there_is_a_folder(tmp_path, values, said):

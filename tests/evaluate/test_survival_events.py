@@ -20,7 +20,7 @@ from interplay.planar.sight import NOTHING, WALL
 from interplay.registry import make_world
 from interplay.worlds.survival.config import READ_BY
 from interplay.worlds.survival.state import EMPTY
-from tests.cli.command import refusal, typed
+from tests.cli.command import typed
 from tests.worlds.survival_scene import Scene
 from tests.worlds.test_survival_laws import COOLDOWN, CROWDED, WEST, eager_actions
 
@@ -349,18 +349,3 @@ def test_typed(capsys, tmp_path):
     }
     with np.load(tmp_path / "strikes.npz", allow_pickle=False) as arrays:
         assert arrays["events"].dtype == e.EVENT
-
-
-@pytest.mark.parametrize(
-    ("world", "overlays", "words"),
-    [
-        ("survival/1v1-all-high", ["lives"], "no map of tiles"),
-        ("mmo/combat", ["strikes"], "analyse a world such as survival/1v1-all-high"),
-    ],
-)
-def test_overlays_of_the_other_world_are_refused(capsys, tmp_path, world, overlays, words):
-    asked = [word for name in overlays for word in ("--overlay", name)]
-    small = ["interior=24", "slots=12"] if world.startswith("mmo") else []
-    line = refusal(capsys, "analyze", "random", "--world", world, *asked, "--out", tmp_path / "x", *small)
-    assert words in line
-    assert not (tmp_path / "x").exists()

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.evaluate import play
 from interplay.evaluate.communication.werewolf.believing import BeliefRecorder, Beliefs
@@ -114,11 +113,3 @@ def test_an_exact_observer_is_calibrated_and_better_than_the_base_rate() -> None
 def test_games_that_do_not_count_are_left_out() -> None:
     recorder, _ = record(Constant(0.5), games=20)
     assert set(np.unique(np.concatenate([row[0] for row in recorder._rows])).tolist()) <= set(range(20))
-
-
-def test_refusals_are_one_line() -> None:
-    world = make_world("gridworld/broadcast", num_worlds=1)
-    with pytest.raises(UserError, match="gridworld/broadcast has no exact observer; choose a world such as"):
-        BeliefRecorder(RandomPolicy(), Constant(0.5), OWN).start(world)
-    with pytest.raises(UserError, match="no votes"):
-        BeliefRecorder(RandomPolicy(), Constant(0.5), OWN).scores()

@@ -13,40 +13,28 @@ from interplay.sim.managers import AllStepManager
 from interplay.worlds.corridor.simulation import MultiCorridor
 from tests.experiment.corridors import changed, corridor, params, spaces
 
+MULTI = "ray_tune.config.multiagent."
+REFUSED = [  # what stands where, and the key in the error
+    ("experimnt", 1, "'experimnt'.*'experiment"),
+    ("experiment.titel", 1, "'titel'.*'title"),
+    ("ray_tune.stopp", 1, "'stopp'.*'stop"),
+    ("ray_tune.stop.episode_total", 1, "'episode_total'.*'episodes_total"),
+    ("ray_tune.config.num_worker", 1, "'num_worker'.*'num_workers"),
+    (f"{MULTI}policy_mapping", 1, "'policy_mapping'.*'policy_mapping_fn"),
+    ("ray_tune.config.lr", 1, "'lr'"),
+    ("experiment.title", 3, "experiment.title = 3"),
+    ("experiment.sim_creator", None, "experiment.sim_creator"),
+    ("ray_tune.backend", "torch", "'rllib'"),
+    (f"{MULTI}policies", {}, "policies = {}"),
+    (f"{MULTI}policies_to_train", "even", "policies_to_train = 'even'"),
+]
 
-@pytest.mark.parametrize(
-    ("path", "key", "near"),
-    [
-        ("experimnt", "experimnt", "experiment"),
-        ("experiment.titel", "titel", "title"),
-        ("ray_tune.stopp", "stopp", "stop"),
-        ("ray_tune.stop.episode_total", "episode_total", "episodes_total"),
-        ("ray_tune.config.num_worker", "num_worker", "num_workers"),
-        ("ray_tune.config.multiagent.policy_mapping", "policy_mapping", "policy_mapping_fn"),
-        ("ray_tune.config.lr", "lr", ""),
-    ],
-)
-def test_unknown_keys_are_refused_with_the_nearest(path, key, near):
+
+@pytest.mark.parametrize(("path", "value", "key"), REFUSED)
+def test_a_refusal_names_its_key(path, value, key):
     """6.3: anything else is refused with the nearest known key."""
-    with pytest.raises(UserError) as refusal:
-        read_params(changed(params(), path, 1))
-    assert f"unknown key {key!r}; did you mean '{near}" in str(refusal.value)
-
-
-@pytest.mark.parametrize(
-    ("path", "value", "words"),
-    [
-        ("experiment.title", 3, "experiment.title = 3"),
-        ("experiment.sim_creator", None, "experiment.sim_creator"),
-        ("ray_tune.backend", "torch", "'rllib'"),
-        ("ray_tune.config.multiagent.policies", {}, "policies = {}"),
-        ("ray_tune.config.multiagent.policies_to_train", "even", "policies_to_train = 'even'"),
-    ],
-)
-def test_wrong_values_are_one_line(path, value, words):
-    with pytest.raises(UserError, match=r"^params: ") as refusal:
+    with pytest.raises(UserError, match=rf"^params: .*{key}"):
         read_params(changed(params(), path, value))
-    assert words in str(refusal.value)
 
 
 def test_title_and_sim_creator_are_required():

@@ -404,18 +404,6 @@ def test_a_run_without_checkpoints_keeps_none(tmp_path):
         visualize(params(), folder, record_only=True)
 
 
-def test_the_same_seed_trains_the_same(tmp_path):
-    """6.3: config.seed"""
-    pytest.importorskip("jax", reason="training needs the train extra")
-    from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
-
-    tensors = [
-        read_checkpoint(latest_checkpoint(train(params(tmp_path)))).arrays["policy-pop0"] for _ in range(2)
-    ]
-    for name, array in tensors[0].items():
-        np.testing.assert_array_equal(array, tensors[1][name])
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [

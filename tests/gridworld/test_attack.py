@@ -72,13 +72,6 @@ def test_mapping(kind):
         kind(**those, attack_mapping={1: [2]})
 
 
-@pytest.mark.parametrize("wrong", [0, 1, None, "yes", np.True_])
-def test_stacked_is_exactly_bool(wrong):
-    """T7, C4."""
-    with pytest.raises(AssertionError, match="stacked_attacks"):
-        BINARY(**settle([attacker(0, 0)]), attack_mapping={}, stacked_attacks=wrong)
-
-
 @pytest.mark.parametrize("kind", [BINARY, SELECTIVE, RESTRICTED])
 def test_who_is_not_in_the_mapping_attacks_nobody(kind):
     """T7, F14: no entry is no KeyError: the attempt has no target."""

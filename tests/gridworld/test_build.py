@@ -10,7 +10,7 @@ import pytest
 
 from interplay.gridworld.grid import Grid
 from interplay.gridworld.smart import SmartGridWorldSimulation
-from tests.gridworld.boards import named, thing, walker
+from tests.gridworld.boards import named, thing
 
 REGISTRY = {
     "A": lambda n: thing(f"a{n}", 1),
@@ -197,12 +197,6 @@ def test_b3_agents_who_may_not_share_fail_at_reset_and_not_before():
     assert list(sim.grid[0, 0]) == ["e", "a0"]
 
 
-def test_b3_no_room_is_a_runtime_error_at_reset():
-    sim = BUILD.build_sim(1, 2, agents=named(thing("x"), thing("y"), thing("z")), **REST)
-    with pytest.raises(RuntimeError, match="no cell is left for z"):
-        sim.reset()
-
-
 def test_b4_keyword_arguments_reach_the_grid_the_components_and_the_simulation(tmp_path):
     class Own(SmartGridWorldSimulation):
         def __init__(self, colour="none", **kwargs):
@@ -221,8 +215,3 @@ def test_b4_keyword_arguments_reach_the_grid_the_components_and_the_simulation(t
         sim = build(None, overlapping={1: 1}, states=[("PositionState", {"randomize_placement_order": True})])
         assert sim.grid.overlapping == {1: {1}}
         assert sim.states[0].randomize_placement_order is True
-
-
-def test_5_an_agent_without_spaces_fails_at_build():
-    with pytest.raises(AssertionError, match="agent a is not configured"):
-        BUILD.build_sim(2, 2, agents=named(walker()), **REST)

@@ -171,14 +171,6 @@ def test_only_some_targets():
     assert flags(by_encoding) == ("a", True)
 
 
-def test_c2_one_target_each():
-    """C2: a wrong container is a TypeError that names it."""
-    with pytest.raises(
-        TypeError, match=r"target_mapping holds \['b'\]; each agent has one target, give its id"
-    ):
-        TargetAgentOverlapDone(**crowd(1, 2), target_mapping={"a": ["b"]})
-
-
 def test_a_done_component_counts_its_own_agents():
     """Release: other agents on the grid, or joined later, do not count."""
     those = crowd(1, 2, 2, 3)

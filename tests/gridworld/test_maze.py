@@ -100,8 +100,6 @@ def test_u1_the_release_has_fewer_passages():
         mazes = [generate_maze(8, 18, seed=seed, strict=strict) for seed in range(400)]
         assert abs(np.mean([(maze == 0).sum() for maze in mazes]) - passages) < 0.7
     assert np.array_equal(generate_maze(8, 18, seed=1), generate_maze(8, 18, seed=1, strict=True))
-    with pytest.raises(AssertionError, match="maze: strict 1 is no bool"):
-        generate_maze(3, 3, strict=1)
 
 
 def test_u1_the_start_is_a_passage():
@@ -115,35 +113,3 @@ def test_u1_seeds():
     assert np.array_equal(generate_maze(8, 8, seed=3), generate_maze(8, 8, seed=3))
     assert len({generate_maze(8, 8, seed=seed).tobytes() for seed in range(20)}) == 20
     assert len({generate_maze(8, 8).tobytes() for _ in range(5)}) == 5
-
-
-@pytest.mark.parametrize("value", [0, -1, 2.0, True, None, "3", np.int64(3)])
-def test_u1_sizes(value):
-    with pytest.raises(AssertionError, match="maze: rows"):
-        generate_maze(value, 3)
-    with pytest.raises(AssertionError, match="maze: cols"):
-        generate_maze(3, value)
-
-
-@pytest.mark.parametrize(
-    "start",
-    [
-        (0, 0),
-        [0, 0],
-        0,
-        np.array(0),
-        np.array([0]),
-        np.array([[0, 0]]),
-        np.array(["a", "b"]),
-        np.array([0.5, 0]),
-    ],
-)
-def test_u1_a_start_is_an_array_of_two(start):
-    with pytest.raises(AssertionError, match="maze: start"):
-        generate_maze(3, 3, start=start)
-
-
-@pytest.mark.parametrize("start", [(-1, 0), (0, -1), (3, 0), (0, 3), (2**40, 0)])
-def test_u1_a_start_outside_is_an_index_error(start):
-    with pytest.raises(IndexError, match="maze: start"):
-        generate_maze(3, 3, start=np.array(start))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from interplay.gridworld.actors import BinaryAttackActor, CrossMoveActor, MoveActor, SelectiveAttackActor
-from interplay.gridworld.dones import TargetAgentOverlapDone, TargetEncodingInactiveDone
+from interplay.gridworld.dones import TargetEncodingInactiveDone
 from interplay.gridworld.grid import Grid
 from interplay.sim.managers import AllStepManager
 from tests.gridworld.boards import named, placed, soldier, thing, walker, walking
@@ -134,13 +134,3 @@ def test_a_simulation_whose_agents_went_elsewhere_can_be_copied():
     world.reset()
     world.step({"move": np.zeros((2, 2, 2), int)})
     assert other.grid[0, 0].keys() | other.grid[0, 1].keys() == {"a", "b"}
-
-
-def test_done_components_of_an_agent_elsewhere():
-    agent, target = walker("a"), thing("t")
-    grid = Grid(2, 2)
-    placed(grid, agent, target)
-    done = TargetAgentOverlapDone(agents=named(agent, target), grid=grid, target_mapping={"a": "t"})
-    Grid(2, 2).place(agent, (0, 0))
-    with pytest.raises(AssertionError, match="agent a belongs to another grid"):
-        done.get_done(agent)

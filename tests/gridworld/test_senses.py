@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from interplay.gridworld.agents import GridWorldAgent
 from interplay.gridworld.smart import SmartGridWorldSimulation
@@ -122,17 +121,3 @@ def test_a_target_is_seen_from_where_one_stands():
     assert sim.get_obs("me")["target"].tolist() == [-2, 3]
     sim.step({"me": {"move": np.array([-1, 1])}})
     assert sim.get_obs("me")["target"].tolist() == [-1, 2]
-
-
-def test_targets_are_agents_of_the_simulation():
-    with pytest.raises(AssertionError, match="TargetObserver: target_mapping names 'nobody'"):
-        SmartGridWorldSimulation.build_sim(
-            3,
-            3,
-            agents=named(walker("me")),
-            target_mapping={"me": "nobody"},
-            states=["PositionState"],
-            observers=["TargetObserver"],
-            dones=["ActiveDone"],
-            actors=["MoveActor"],
-        )

@@ -216,17 +216,3 @@ def test_o8_the_local_grid():
     assert mask.tolist() == [[1] * 3] * 3
     cells, mask = create_grid_and_mask(agent, grid, 0)
     assert cells.shape == (1, 1)
-
-
-def test_o8_odd_calls():
-    agent = walker("a")
-    with pytest.raises(AssertionError, match="agent a has no position yet"):
-        create_grid_and_mask(agent, Grid(2, 2), 1)
-    grid = Grid(2, 2)
-    placed(grid, agent)
-    for value in (-1, "FULL", 1.0, None, True):
-        with pytest.raises(AssertionError, match="grid_range"):
-            create_grid_and_mask(agent, grid, value)
-    other = Grid(3, 3)
-    with pytest.raises(AssertionError, match="agent a belongs to another grid"):
-        create_grid_and_mask(agent, other, 1)

@@ -122,27 +122,6 @@ def test_a_component_that_is_made_already():
     assert sim.rewards["agent1"] == -2
 
 
-@pytest.mark.parametrize(
-    ("family", "entry"),
-    [
-        ("states", "MoveActor"),
-        ("actors", "PositionState"),
-        ("observers", "Observer"),
-        ("dones", MoveActor),
-        ("states", ActiveDone),
-        ("rewards", "ActiveDone"),
-        ("rewards", 3),
-        ("actors", lambda agents, grid: None),
-        ("actors", lambda agents, grid: ActiveDone(agents=agents, grid=grid)),
-        ("observers", (RavelActionWrapper, "MoveActor")),
-    ],
-)
-def test_other_families_fail_at_construction(family, entry):
-    """Y2: a name, a class or an instance of another family, and what is no component."""
-    with pytest.raises(AssertionError):
-        declared(**{family: [entry]})
-
-
 def test_what_is_missing_is_missed_when_it_is_asked_for():
     """Y2: states at reset, observers at get_obs, dones at get_done; and no actors at step."""
     agents = {"a": Fighter(id="a", encoding=1)}

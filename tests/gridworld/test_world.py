@@ -18,7 +18,7 @@ from interplay.gridworld.world import GridWorld
 from interplay.gridworld.wrappers import RavelActionWrapper
 from interplay.sim.managers import AllStepManager, TurnBasedManager
 from tests.gridworld.fighters import Car, declared
-from tests.gridworld.lockstep import actions, assert_equal, fields
+from tests.gridworld.lockstep import actions, assert_equal
 
 
 def skirmish(num_worlds=3, seed=0, **kwargs):
@@ -116,72 +116,6 @@ def test_threads_change_no_bit(make):
     assert hashes[0] == hashes[1] == hashes[2]
     for world in worlds:
         world.close()
-
-
-@pytest.mark.parametrize("make", WORLDS)
-def test_worlds_do_not_know_their_neighbours(make):
-    """ARCHITECTURE: world w of a batch is world 0 of a batch of one that begins at w."""
-    batch, singles = make(4, 6), [make(1, 6, first_world=w) for w in range(4)]
-    for world in (batch, *singles):
-        world.reset()
-    rng = np.random.default_rng(3)
-    for _ in range(50):
-        whole = fields(batch.timestep)
-        for w, single in enumerate(singles):
-            for name, array in fields(single.timestep).items():
-                assert np.array_equal(array[0], whole[name][w]), name
-            assert single.hash()[0] == batch.hash()[w]
-        which = batch.timestep.over.copy()
-        if which.any():
-            batch.reset(which)
-            for w in np.flatnonzero(which):
-                singles[w].reset()
-            continue
-        drawn = actions(batch, rng)
-        batch.step(drawn)
-        for w, single in enumerate(singles):
-            single.step(_row(drawn, w))
-
-
-def _row(value, w):
-    if isinstance(value, dict):
-        return {key: _row(part, w) for key, part in value.items()}
-    return value[w : w + 1]
-
-
-@pytest.mark.parametrize("make", WORLDS)
-def test_snapshots_go_on_bit_for_bit(make):
-    """ARCHITECTURE: save and load are exact, also into another batch, in mid-episode and on."""
-    one, other = make(3, 1), make(3, 99)
-    one.reset()
-    other.reset()
-    list(story([one], 23))
-    saved = one.save()
-    other.load(saved)
-    assert one.hash().tolist() == other.hash().tolist()
-    for mine, theirs in story([one, other], 60, seed=4):
-        assert_equal(mine, theirs, "after load")
-    one.load(saved)
-    assert one.hash().tolist() == hash_of(saved, make)
-
-
-def hash_of(saved, make):
-    again = make(3, 5)
-    again.reset()
-    again.load(saved)
-    return again.hash().tolist()
-
-
-def test_resets_of_chosen_worlds_leave_the_others_alone():
-    """ARCHITECTURE: explicit reset."""
-    world = skirmish(4)
-    world.reset()
-    list(story([world], 10))
-    before, hashes = {name: array.copy() for name, array in fields(world.timestep).items()}, world.hash()
-    world.reset(np.array([False, True, False, True]))
-    for name, array in fields(world.timestep).items():
-        assert np.array_equal(array[::2], before[name][::2]), name
-    assert (world.hash() == hashes).tolist() == [True, False, True, False]
 
 
 def test_the_simulation_and_its_manager_stay_as_they_are():

@@ -14,7 +14,6 @@ from interplay.gridworld.actors import (
     EncodingBasedAttackActor,
     MoveActor,
     RestrictedSelectiveAttackActor,
-    SelectiveAttackActor,
 )
 from interplay.gridworld.agents import GridObservingAgent, MovingAgent
 from interplay.gridworld.observers import AbsolutePositionObserver, PositionCenteredEncodingObserver
@@ -92,22 +91,10 @@ def test_layers_and_actions(kind):
     assert me.null_action == {"attack": 0}
 
 
-def test_what_cannot_be_wrapped():
-    """K1: no actor, an unsuitable space, no Dict channel; a huge one."""
-    those = movers()
-    watcher = GridObservingAgent(id="w", encoding=1, view_range=1)
-    observer = AbsolutePositionObserver(**settle([watcher]))
-    for wrapper in (RavelActionWrapper, ExclusiveChannelActionWrapper):
-        for wrong in (None, MoveActor, observer):
-            with pytest.raises(AssertionError, match="is no actor"):
-                wrapper(wrong)
-    with pytest.raises(AssertionError, match="cannot be wrapped"):
-        ExclusiveChannelActionWrapper(MoveActor(**those))
+def test_real_numbers_cannot_be_ravelled():
+    """K1"""
     with pytest.raises(AssertionError, match="cannot be wrapped"):
         RavelActionWrapper(Thruster(**settle([MovingAgent(id="t", encoding=1, move_range=1)])))
-    me = Fighter(id="me", encoding=1, attack_range=5, simultaneous_attacks=2)
-    with pytest.raises(AssertionError):  # F16: 3^121 points
-        RavelActionWrapper(SelectiveAttackActor(**settle([me]), attack_mapping={}))
 
 
 class Thruster(ActorBaseComponent):

@@ -9,7 +9,6 @@ import pytest
 from gymnasium import spaces
 
 from interplay.checker import check_world
-from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.interfaces import from_settings
 from interplay.interfaces.battle.fields import read_field, shared_cells
@@ -238,18 +237,3 @@ def test_infos_of_matches_count_them():
 def stands(masks):
     """(sides, 8, 8) bool, cells whose entries are all legal."""
     return np.array([np.array(mask).reshape(8, 8, 9).all(axis=2) for mask in masks])
-
-
-@pytest.mark.parametrize(
-    ("variant", "options", "names", "line"),
-    [
-        ("5i", {"see_field": False}, "5i", "see_field = true"),
-        ("5i", {"diagonals": False}, "5i", "diagonals = true"),
-        ("3m", {"width": 16.0, "height": 16.0}, "5i", "no place for marine"),
-        ("5i", {"width": 20.0}, "5i", "a field of 20 x 16"),
-    ],
-)
-def test_what_does_not_fit_is_refused(variant, options, names, line):
-    raw = make_world(f"battle/{variant}", 1, **{"see_field": True, "diagonals": True, **options})
-    with pytest.raises(UserError, match=line):
-        InterfacedWorld(raw, {"team0": PAIRS[names]}, teams=True)

@@ -46,8 +46,6 @@ def test_previous_actions_of_nested_spaces_leave_boxes_out():
     begun(stack, VECTOR, act, np.ones(2))
     stack.act_trans(({"a": np.array([1, 0], np.int8), "b": 1}, np.zeros(3, np.float32)))
     assert stack.obs_trans(np.ones(2)).tolist() == [0, 1, 1, 0, 0, 1]  # two bits, then the choice
-    with pytest.raises(UserError, match="raw=True"):
-        PrevActObs().setup(VECTOR, spaces.Box(0, 1))
 
 
 def test_the_last_action_itself_begins_nearest_to_zero():
@@ -58,8 +56,6 @@ def test_the_last_action_itself_begins_nearest_to_zero():
     assert first["did"]["go"].tolist() == [2, 2]
     stack.act_trans({"go": np.array([3, 4], np.float32), "do": -4})
     assert stack.obs_trans({"x": np.float32(1)})["did"]["go"].tolist() == [3, 4]
-    with pytest.raises(UserError, match="raw ones one at most"):
-        PrevActObs(n=2, raw=True)
 
 
 def test_bins_of_the_step_counter():
@@ -72,8 +68,6 @@ def test_bins_of_the_step_counter():
     assert [row[4:].index(1) for row in found] == [0, 0, 0, 0, 1, 1, 1, 1, 1, 1]
     default = MultiBinObs(mode="replace").setup(VECTOR, spaces.Discrete(2))
     assert default.observation_space.shape == (100,)
-    with pytest.raises(UserError, match="from 1 to max = 8"):
-        MultiBinObs(max=8, bins=(9,))
 
 
 def test_frames_begin_with_the_first_one_repeated():
@@ -112,24 +106,13 @@ def test_one_entry_is_transformed_and_its_bounds_with_it():
     assert (doubled.observation_space["x"].low, doubled.observation_space["x"].high) == (1, 19)
 
 
-def test_operations_that_turn_back_or_entries_that_are_not_there_are_refused():
+def test_operations_that_turn_back_are_refused():
     square = BoxTransform(op=np.square).setup(spaces.Box(-2, 1, (2,)), spaces.Discrete(2))
     square.reset()
     with pytest.raises(UserError, match="not monotone"):
         square.obs_trans(np.zeros(2))
     endless = BoxTransform(op="sqrt").setup(spaces.Box(0, np.inf, (1,)), spaces.Discrete(2))
     assert endless.observation_space.high == np.inf
-    for stack, message in (
-        (BoxTransform(op="negate", index=2), r"it is one of 0, 1"),
-        (BoxTransform(op="negate"), r"it is one of 0, 1"),
-        (BoxTransform(op=np.sum, index=0), "keeps the shape"),
-        (Reshape(shape=(3,), index=0), "2 numbers"),
-        (Transpose(axes=(1, 0), index=0), "axes 0..0"),
-    ):
-        with pytest.raises(UserError, match=message):
-            stack.setup(spaces.Tuple([VECTOR, VECTOR]), spaces.Discrete(2))
-    with pytest.raises(UserError, match="one of negate"):
-        BoxTransform(op="squared")
 
 
 def test_everything_as_one_vector_in_the_order_of_the_space():
@@ -152,10 +135,6 @@ def test_d25_mappings_as_vectors_without_statistics():
     team = Dict2Vec()
     shown = begun(team, spaces.Tuple([space, VECTOR, space]), spaces.Discrete(2), (value, np.zeros(2), value))
     assert [part.tolist() for part in shown] == [[1, 2, 3], [0, 0], [1, 2, 3]]
-    with pytest.raises(UserError, match="ConcatVec"):
-        Dict2Vec().setup(VECTOR, spaces.Discrete(2))
-    with pytest.raises(UserError, match="leaves nothing"):
-        Dict2Vec(leave_out=("ball", "height", "stats_")).setup(space, spaces.Discrete(2))
 
 
 def test_d3_a_team_as_one_model_joins_observations_and_splits_actions():
@@ -182,10 +161,6 @@ def test_a_team_of_choices_is_one_choice_with_many_heads_and_their_mask():
     assert two.tolist() == [1, 0]
     assert stack.mask_trans((None, np.array([0, 1, 1, 1]))).tolist() == [True] * 3 + [False, True, True, True]
     assert stack.mask_trans((None, None)) is None
-    with pytest.raises(UserError, match="some are not"):
-        ConcatObsAct().setup(spaces.Tuple([VECTOR] * 2), spaces.Tuple([VECTOR, spaces.Discrete(2)]))
-    with pytest.raises(UserError, match="MakeTeam"):
-        ConcatObsAct().setup(VECTOR, spaces.Discrete(2))
 
 
 def test_tuples_of_one_are_opened():
@@ -196,5 +171,3 @@ def test_tuples_of_one_are_opened():
     assert stack.mask_trans((np.array([0, 1, 1]),)).tolist() == [False, True, True]
     half = RemoveTuple().setup(VECTOR, spaces.Tuple([spaces.Discrete(3)]))
     assert half.observation_space == VECTOR
-    with pytest.raises(UserError, match="is a tuple of one"):
-        RemoveTuple().setup(VECTOR, spaces.Discrete(2))

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from interplay.core.errors import UserError
 from interplay.interfaces import from_settings
 from interplay.interfaces.environment import EnvItfWrapper
 from interplay.interfaces.pommerman import boards
@@ -225,26 +224,3 @@ def test_where_nothing_can_be_survived_all_moves_are_allowed():
     np.testing.assert_array_equal(stack.mask_trans(None), [1, 1, 1, 1, 1, 0])
     only = np.array([1, 0, 0, 0, 0, 1], bool)
     np.testing.assert_array_equal(stack.mask_trans(only), [1, 0, 0, 0, 0, 0])
-
-
-@pytest.mark.parametrize(
-    ("name", "space", "action", "message"),
-    [
-        ("EscapeMaskItf", spaces.Box(0, 1, (3,)), spaces.Discrete(6), "has no 'board'"),
-        ("EscapeMaskItf", None, spaces.Discrete(5), "six actions"),
-        ("CentredBoardObs", "without flames", spaces.Discrete(6), "'flame_life'"),
-    ],
-)
-def test_what_does_not_fit_is_refused(name, space, action, message):
-    _, whole = raw_of("free", 0)
-    if space is None:
-        space = whole
-    elif space == "without flames":
-        space = spaces.Dict({key: part for key, part in whole.spaces.items() if key != "flame_life"})
-    with pytest.raises(UserError, match=message):
-        from_settings([name]).setup(space, action)
-
-
-def test_reach_is_held_to_the_board():
-    with pytest.raises(UserError, match="reach = 0"):
-        from_settings([{"name": "CentredBoardObs", "reach": 0}])

@@ -224,29 +224,6 @@ def test_which_choice_an_illegal_one_becomes(ignored):
     assert settled(space, action, None, ignored) is action
 
 
-def test_groups_that_cannot_be_are_refused_in_one_line():
-    def made(world_id, *args, **options):
-        return InterfacedWorld(make_world(world_id), *args, **options)
-
-    for wrong, message in (
-        (lambda: made("survival/2v2-all-low", {"agnt": []}), "did you mean 'agent'"),
-        (lambda: made("mmo/combat-128", {"pop0": []}), "no slots are called 'pop0'"),
-        (lambda: made("werewolf/6", {"villager": []}), "moves from slot to slot"),
-        (lambda: made("survival/2v2-all-low", {"agent": [], "team0": []}), "each slot has one interface"),
-        (lambda: made("survival/2v2-all-low", {"red": []}, {"red": [0, 9]}), "slots below 4"),
-        (lambda: made("survival/2v2-all-low", {"red": []}, {"red": [0]}, teams=True), "whole teams"),
-        (lambda: made("mmo/combat-128", {"agent": []}, teams=True), "leave teams off"),
-        (
-            lambda: made("gridworld/hunters-foragers", {"all": []}, {"all": range(7)}),
-            "give each kind its own",
-        ),
-        (lambda: made("survival/2v2-all-low", {"agent": []}, teams=True, reward="best"), "mean, sum, first"),
-    ):
-        with pytest.raises(UserError, match=message) as refused:
-            wrong()
-        assert "\n" not in str(refused.value)
-
-
 def test_a_snapshot_of_other_interfaces_is_refused_and_nothing_changes():
     one = through("dilemma/fixed", {"agent": ["PrevActObs"]})(2, 0)
     two = through("dilemma/fixed", {"agent": ["FrameStack"]})(2, 0)

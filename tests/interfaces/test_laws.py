@@ -167,14 +167,6 @@ def test_l4_combine_of_nothing_is_what_lies_below(a, x):
         assert same(act, deed, other_deed)
 
 
-def test_l4_a_wrong_number_of_children_names_both_counts():
-    two = spaces.Tuple([spaces.Discrete(2)] * 2)
-    with pytest.raises(UserError, match=r"3 children for a tuple of 2"):
-        Combine(None, [None] * 3).setup(two, two)
-    with pytest.raises(UserError, match="need a tuple"):
-        Combine(None, [None]).setup(spaces.Discrete(2), two)
-
-
 @some
 @given(
     st.lists(st.sampled_from(["shift", "frames", "bins", "vector"]), min_size=4, max_size=4),

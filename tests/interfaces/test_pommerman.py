@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from interplay.core.errors import UserError
 from interplay.interfaces import from_settings
 from interplay.interfaces.pommerman import boards
 from interplay.interfaces.pommerman.rotation import ACTIONS, quarter_turns, turn
@@ -257,11 +256,3 @@ def test_the_laws_on_random_boards(variant):
         assert obs in single.observation_space
         outer = single.observation_space
         assert toys.same(outer, toys.stacked(outer, [obs]), toys.stacked(outer, [toys.row(outer, found, at)]))
-
-
-def test_what_is_not_pommerman_is_refused():
-    for name in ALL:
-        with pytest.raises(UserError, match="reads observations of Pommerman"):
-            from_settings([name]).setup(spaces.Dict({"board": spaces.Box(0, 13, (8, 8))}), spaces.Discrete(6))
-    with pytest.raises(UserError, match="six actions"):
-        from_settings(["RotateItf"]).setup(space_of(8), spaces.Discrete(5))

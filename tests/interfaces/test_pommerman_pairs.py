@@ -120,16 +120,7 @@ def test_the_laws_on_random_pairs():
         assert toys.same(space, toys.stacked(space, [own]), toys.stacked(space, [toys.row(space, found, b)]))
 
 
-def test_what_is_no_team_of_two_is_refused():
-    for seen, names, message in (
-        (ONE, ["CombineObs"], "group the team first"),
-        (spaces.Tuple([ONE, space_of(8)]), ["CombineObs"], "two alike"),
-        (spaces.Tuple([ONE["board"]] * 2), ["CombineObs"], "observations of Pommerman"),
-        (SEEN, JOINT[1:], "'pair'"),
-        (SEEN, ["CombineObs", "BoardMapObs"], "observations of Pommerman"),
-    ):
-        with pytest.raises(UserError, match=message):
-            from_settings(names).setup(seen, DONE)
+def test_observations_of_no_team_mates_are_refused():
     pair, _ = pair_of(np.random.default_rng(5))
     turned = CombineObs(Combine(None, [from_settings(["RotateItf"]) for _ in range(2)]))
     for stack, two in ((turned, pair), (CombineObs(), (pair[0], pair[0]))):

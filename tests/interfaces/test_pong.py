@@ -170,23 +170,10 @@ def test_rows_that_stand_still_keep_their_pictures():
     assert not np.array_equal(later[0, ..., 3], first[0, ..., 3])
 
 
-def test_what_does_not_fit_is_refused():
-    act = spaces.Discrete(6)
-    for names, seen, done, message in (
-        (["PongImageObs"], spaces.Dict(pictures=spaces.Box(0, 255, (84, 84, 4), np.uint8)), act, "pong/2p"),
-        (["PongPreprocess"], spaces.Box(0, 255, (84, 84, 3), np.float32), act, "put it on PongImageObs"),
-        (STACKED, spaces.Dict(pictures=spaces.Box(0, 255, (84, 84, 2), np.uint8)), act, "the world's frames"),
-        (["PongDiscreteAct"], RAW, spaces.Discrete(5), "Pong's actions"),
-    ):
-        with pytest.raises(UserError, match=message):
-            from_settings(names).setup(seen, done)
-    with pytest.raises(UserError, match="two digits"):
-        from_settings([{"name": "PongImageObs", "rounds": 100}])
-    with pytest.raises(UserError, match="one at least"):
-        from_settings([{"name": "PongPreprocess", "frames": 0}])
+def test_rounds_are_those_of_the_world():
     numbers = material(np.random.default_rng(7), 1)
     numbers["numbers"][:, 8] = np.float32(1 / 15)
-    stack = from_settings(["PongImageObs"]).setup(RAW, act, num_worlds=1)
+    stack = from_settings(["PongImageObs"]).setup(RAW, spaces.Discrete(6), num_worlds=1)
     stack.reset()
     with pytest.raises(UserError, match="the world's rounds"):
         stack.obs_trans(numbers)

@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from interplay.core import files
+
+
+@contextmanager
+def failing(point: str, error: BaseException | None = None) -> Iterator[None]:
+    """Raises each time that a write point is reached inside of the block; a full disk, if no error is given."""
+
+    def reached(name: str) -> None:
+        if name == point:
+            raise error or OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    files.hooks.append(reached)
+    try:
+        yield
+    finally:
+        files.hooks.remove(reached)
 
 
 class Killed(BaseException):

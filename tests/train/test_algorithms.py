@@ -73,18 +73,6 @@ class Rooted(Hysteretic):
         return found._replace(target=jnp.sqrt(found.target - 100.0))
 
 
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [
-        ("Late", r"estimate gives advantage of shape \(1, 16, 2\), rewards have \(16, 16, 2\)"),
-        ("Rooted", "estimate gives target that is not finite, from numbers that are"),
-    ],
-)
-def test_an_estimate_that_teaches_nothing_is_refused(name: str, says: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=says):
-        train(settings_of(f"tests.train.test_algorithms:{name}"), tmp_path / "run", make_corridor)
-
-
 class Uneven(Hysteretic):
     """Memory would be learnt through 16 of 24 steps."""
 
@@ -99,35 +87,6 @@ def test_sequences_of_an_own_algorithm_divide_its_rollout() -> None:
 
 
 def function(settings: TrainSettings) -> None: ...
-
-
-@pytest.mark.parametrize(
-    ("algorithm", "names"),
-    [
-        ("tests.train.test_algorithms:Lazy", "Lazy has no loss"),
-        ("tests.train.test_algorithms:Foreign", "Foreign does not inherit"),
-        ("tests.train.test_algorithms:function", "a function cannot inherit"),
-        ("tests.train.test_algorithms:Nobody", "Nobody"),
-        ("nobody_s_module:Mine", "nobody_s_module"),
-        ("pppo", '"pppo" is no algorithm; did you mean'),
-    ],
-)
-def test_what_is_no_algorithm_is_one_line(algorithm: str, names: str) -> None:
-    with pytest.raises(UserError, match=names) as raised:
-        make_algorithm(settings_of(algorithm))
-    assert "\n" not in str(raised.value)
-
-
-@pytest.mark.parametrize(
-    ("algorithm", "option", "names"),
-    [
-        (OWN, "learning_rat", "learning_rat; there are learning_rate, entropy_coefficient"),
-        ("ppo", "clip", "its settings are under ppo"),
-    ],
-)
-def test_options_that_are_not_read_are_refused(algorithm: str, option: str, names: str) -> None:
-    with pytest.raises(UserError, match=names):
-        make_algorithm(settings_of(algorithm, algorithm_options={option: 0.1}))
 
 
 def test_a_file_that_names_an_algorithm_names_a_program() -> None:

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from interplay.core.errors import UserError
-from interplay.core.settings import build, changed
+from interplay.core.settings import build
 from interplay.train.run.checkpoint import list_checkpoints, read_checkpoint
 from interplay.train.selfplay.alternation import Alternation
 from interplay.train.settings import AlternateGroup, TrainSettings
@@ -102,19 +101,3 @@ def test_those_who_rest_keep_their_weights(tmp_path: Path) -> None:
                 np.array_equal(before[stem][key], after[stem][key]) for stem in stems for key in before[stem]
             )
             assert same == (not learnt)
-
-
-@pytest.mark.parametrize(
-    ("own", "says"),
-    [
-        ({"alternate": {"metric": "episode_lenth"}}, r"did you mean 'episode_length'\?"),
-        ({"alternate": {"at_high": "lefty"}}, r"alternate.at_high: .*did you mean 'left'\?"),
-        ({"alternate": {"at_low": "left"}}, "left"),
-        ({"alternate": {"high": 1.0}}, r"low = 17.1 .* high = 1.0"),
-        ({"alternate": {"metric": "off"}}, "metric"),
-        ({"opponents": {"left": "random"}}, "alternate.at_high: left"),
-    ],
-)
-def test_turns_that_cannot_be_taken_are_refused(own: dict[str, Any], says: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=says):
-        train(changed(settings_of(1), own, "test"), tmp_path / "run")

@@ -28,6 +28,7 @@ from interplay.train.run.checkpoint import (
     read_checkpoint,
     write_arrays,
 )
+from tests.machines.write_points import failing
 from tests.train import fake_run
 
 ARRAYS = {
@@ -42,12 +43,6 @@ ARRAYS = {
     "every other": np.arange(10, dtype=np.int16)[::2],
     "swapped": np.arange(3, dtype=">i4"),
 }
-
-
-@pytest.fixture(autouse=True)
-def no_hooks_left():
-    yield
-    files.hooks.clear()
 
 
 def save(run: Path, steps: int, **arrays: np.ndarray) -> Path:
@@ -112,15 +107,8 @@ def test_several_processes_write_one_checkpoint(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_in_another_process_is_one_line_too(tmp_path: Path) -> None:
-    def hook(name: str) -> None:
-        if name == "shard-1: half written":
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    files.hooks.append(hook)
-    with (
-        CheckpointWriter(tmp_path, 7) as writer,
-        pytest.raises(UserError, match="000000000007: the disk is full"),
-    ):
+    full = pytest.raises(UserError, match="000000000007: the disk is full")
+    with CheckpointWriter(tmp_path, 7) as writer, full, failing("shard-1: half written"):
         write_arrays(writer.staging, "shard-1", {"x": np.ones(3)})
     assert list((tmp_path / "checkpoints").iterdir()) == []
 
@@ -284,15 +272,9 @@ def test_a_failing_disk_leaves_earlier_checkpoints_and_one_line(
 ) -> None:
     state = fake_run.first_state()
     fake_run.save(tmp_path, 64, state)
-
-    def hook(name: str) -> None:
-        if name == point:
-            raise OSError(code, os.strerror(code))
-
-    files.hooks.append(hook)
-    with pytest.raises(UserError, match=r"saving the checkpoint .*earlier checkpoints are intact") as caught:
+    intact = pytest.raises(UserError, match=r"saving the checkpoint .*earlier checkpoints are intact")
+    with intact as caught, failing(point, OSError(code, os.strerror(code))):
         fake_run.save(tmp_path, 128, fake_run.update(state))
-    files.hooks.clear()
     assert ("the disk is full" in str(caught.value)) == (code == errno.ENOSPC)
     assert "\n" not in str(caught.value)
     assert hidden(tmp_path) == []
@@ -341,13 +323,7 @@ def test_a_process_killed_at_any_point_leaves_only_sound_checkpoints(tmp_path: P
 def test_a_pruning_cut_short_hides_the_old_checkpoint_whole(tmp_path: Path) -> None:
     for steps in (1, 2):
         save(tmp_path, steps)
-
-    def hook(name: str) -> None:
-        if name == "prune: hidden":
-            raise KeyboardInterrupt
-
-    files.hooks.append(hook)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt), failing("prune: hidden", KeyboardInterrupt()):
         prune_checkpoints(tmp_path, 1)
     assert [int(path.name) for path in list_checkpoints(tmp_path)] == [2]
     assert hidden(tmp_path) == [".removed-000000000001"]

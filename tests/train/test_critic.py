@@ -12,7 +12,6 @@ from gymnasium import spaces
 from interplay.core.errors import UserError
 from interplay.core.world import Kind, World
 from interplay.registry import make_world
-from interplay.train.making import make_learner
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import load_policy, train
 from interplay.train.views import TeamView, WorldView
@@ -143,15 +142,6 @@ def test_a_policy_plays_without_its_critic(tmp_path: Path) -> None:
     assert policy.act(timestep).shape == (3, 4)
     with pytest.raises(UserError, match="its critic sees the team, so an observation alone has no value"):
         policy.values({"place": np.zeros((2, 1)), "noise": np.zeros((2, 1))}, np.zeros(2, int))
-
-
-@pytest.mark.parametrize(
-    ("critic", "says"),
-    [("team", "network.critic = team: TwoKinds has no teams"), ("world", "TwoKinds has no state to show")],
-)
-def test_a_world_without_teams_or_state_is_one_line(critic: str, says: str) -> None:
-    with pytest.raises(UserError, match=says):
-        make_learner(settings_of(critic), make_two_kinds, begins=True)
 
 
 def test_populations_by_name_are_teams_where_the_world_has_none() -> None:

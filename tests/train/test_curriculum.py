@@ -144,24 +144,6 @@ def test_a_function_that_was_handed_over_takes_options(tmp_path: Path) -> None:
     assert run.evaluate(episodes=2)["steps"].tolist() == [3, 3]
 
 
-@pytest.mark.parametrize(
-    ("stages", "words"),
-    [
-        ([{"until": 0.5}, {"options": {"wide": True}}], "stage 2.*kinds"),
-        ([{"until": 0.5}, {"options": {"sise": 4}}], "sise"),
-        ([{"until": "won >> 1"}, {}], "until"),
-        ([{"until": -1.0}, {}], "until"),
-        ([{}, {}], "until"),
-        ([{"until": 0.5}], "until"),
-        ([{"until": "wins > 0.5"}, {}], "wins"),
-    ],
-)
-def test_refusals(tmp_path: Path, stages: list[dict[str, Any]], words: str) -> None:
-    with pytest.raises(UserError, match=words):
-        trained(tmp_path / "run", stages)
-    assert not (tmp_path / "run" / "metrics.jsonl").exists()
-
-
 def test_options_that_change_spaces_in_play_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="kinds"):
         trained(tmp_path / "run", [], on_update=lambda run, numbers: {"wide": True})

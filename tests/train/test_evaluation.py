@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 from interplay.evaluate.results import results
 from interplay.evaluate.tournaments.ratings.bradley_terry import elo, win_probability
@@ -148,31 +147,3 @@ def test_a_rating_explains_the_wins() -> None:
     assert sum(expected) == pytest.approx(wins.sum() + 1.5)
     pair = elo(np.array([[0.0, 19.0], [1.0, 0.0]]))
     assert rate_against(np.array([19.0]), 20, np.zeros(1)) == pytest.approx(pair[0] - pair[1])
-
-
-@pytest.mark.parametrize(
-    ("own", "says"),
-    [
-        ({"train": {"evaluate_against": ["randm"]}}, r"train.evaluate_against: .*'randm'; did you mean 'random'\?"),
-        ({"train": {"evaluate_against": ["runs/nobody"]}}, "train.evaluate_against: runs/nobody: no such run folder"),
-        ({"train": {"evaluate_against": ["random"] * 2}}, "evaluate_against: "),
-        ({"train": {"evaluate_episodes": 8}}, "train.evaluate_episodes = 8 is not read without opponents"),
-        ({"train": AGAINST | {"evaluate_episodes": 7}}, "train.evaluate_episodes = 7"),
-        ({"world": {"id": "matrix/climbing"}}, "train.evaluate_against: matrix/climbing: 1 side, and a match needs two"),
-        ({"world": {"id": "matrix/recall"}}, "train.evaluate_against: matrix/recall: 1 side, and a match needs two"),
-        ({"world": {"id": "simulation/multi-corridor"}}, "2 players cannot share its 5 sides equally; leave it out"),
-        ({"world": {"id": "tests.train.meadow:Meadow"}}, "train.evaluate_against: worlds of .* may never end"),
-        (
-            {
-                "population": {"by": "name", "groups": {"a": ["walker_0"], "b": ["walker_1"]}},
-                "opponents": {"b": "random"},
-            },
-            "train.evaluate_against: b is played by",
-        ),
-    ],
-)  # fmt: skip
-def test_ratings_that_cannot_be_are_one_line(own: dict[str, Any], says: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=says) as told:
-        train(settings_of(1, **own), tmp_path / "run")
-    assert "\n" not in str(told.value)
-    assert not (tmp_path / "run").exists()

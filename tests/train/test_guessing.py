@@ -304,26 +304,6 @@ def test_it_learns_who_always_says_the_same_word():
     assert np.mean(lost[-5:]) < 0.45, np.mean(lost[-5:])
 
 
-@pytest.mark.parametrize(
-    ("own", "says"),
-    [
-        ({"belief": {"about": "wolf"}}, "belief.about: werewolf/6 has no population 'wolf'.*werewolf"),
-        (
-            {"belief": {"about": "werewolf"}, "network": {"kind": "mlp"}},
-            "no row for each seat.*network.kind=seats",
-        ),
-        (
-            {"belief": {"about": "werewolf"}, "opponents": {"villager": "random"}},
-            "werewolf alone learns and would guess itself",
-        ),
-    ],
-)
-def test_refusals_are_one_line(own: dict[str, Any], says: str, tmp_path: Path):
-    with pytest.raises(UserError, match=says) as caught:
-        train(settings_of(**own), tmp_path / "run")
-    assert "\n" not in str(caught.value)
-
-
 def test_no_guess_needs_no_population():
     world = make_world("werewolf/6")
     check_guesses("", world, Populations(("pop0",), None))

@@ -134,33 +134,6 @@ def test_ratings_in_training_are_of_the_world_itself(tmp_path: Path) -> None:
     assert "score_rate[tit_for_tat]" in (run / "metrics.jsonl").read_text()
 
 
-@pytest.mark.parametrize(
-    ("interfaces", "says"),
-    [
-        ({"one": ["FrameStak"]}, "did you mean 'FrameStack'"),
-        ({"one": [{"name": "FrameStack", "kk": 3}]}, "kk"),
-        ({"one": "FrameStack"}, "is no list of interfaces"),
-        ({"one": []}, "is no list of interfaces"),
-    ],
-)
-def test_interfaces_that_are_not_there_are_one_line(interfaces: dict[str, Any], says: str) -> None:
-    with pytest.raises(UserError, match=says):
-        settings_of(interfaces=interfaces)
-
-
-@pytest.mark.parametrize(
-    ("interfaces", "says"),
-    [
-        ({"three": STACKS["one"]}, "no slots are called 'three'; name a kind"),
-        ({"agent": STACKS["one"], "one": STACKS["two"]}, "each slot has one interface"),
-    ],
-)
-def test_interfaces_for_nobody_are_one_line(interfaces: dict[str, Any], says: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=says):
-        train(settings_of(interfaces=interfaces), tmp_path / "run")
-    assert not (tmp_path / "run").exists()
-
-
 def test_a_scripted_policy_is_not_asked_through_interfaces() -> None:
     """`inside` is what guests are started with: their own reading of the world stays right."""
     world = through_interfaces(settings_of(), make)(num_worlds=2, seed=0, first_world=0)

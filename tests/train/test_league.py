@@ -24,7 +24,6 @@ from interplay.train.selfplay.league.meetings import PRIORITIES, near_in_strengt
 from interplay.train.selfplay.league.standing import table
 from interplay.train.selfplay.matchups import sides_of, with_opponents
 from interplay.train.settings import TrainSettings
-from interplay.train.settings.unread import check_read
 from interplay.train.shard import Shard
 from interplay.train.trainer import train
 from interplay.worlds.matrix.config import RockPaperScissorsSettings
@@ -181,13 +180,6 @@ def test_lives_are_counted_to_who_lived_them() -> None:
     for q in range(2):
         assert counted[q] == (casting.player == q).sum() > 0
     assert counted.sum() < 400  # copies and fixed players lived the others
-
-
-def test_a_period_has_an_update_at_least() -> None:
-    with pytest.raises(
-        UserError, match=r"league.period = 255 is shorter than an update, 256 agent-steps at least"
-    ):
-        settings_of(league={"period": 255})
 
 
 PBT = {"rates": ["learning_rate", "entropy_coefficient"], "spread": 4.0, "change": 1.5}
@@ -608,60 +600,3 @@ def test_a_player_of_a_league_is_opened_by_its_name(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no population nobody; there are"):
         load_policy(f"{run}@nobody")
     train(settings_of(1, league={"learners": rules(by="fixed", play=f"{run}@{frozen}")}), tmp_path / "next")
-
-
-@pytest.mark.parametrize(
-    ("league", "says"),
-    [
-        ({"learners": rules(by="pfps")}, "by"),
-        ({"learners": {"main": {"meets": [{"by": "self", "share": 0.5}]}}}, "sum to 0.5; make them sum to 1"),
-        ({"learners": {"main": {"meets": []}}}, "sum to 0; make them sum to 1"),
-        ({"learners": {"main": {"meets": [{"by": "self"}], "freeze": False}}}, "a league of one player"),
-        ({"learners": {"main": {"meets": [{"by": "current"}]}}}, "there is no other learner to meet"),
-        ({"learners": rules(by="latest", among=["mian"])}, "did you mean 'main'"),
-        ({"learners": rules(by="fixed")}, "without play"),
-        ({"learners": rules(by="self", last=3)}, 'last = 3 is not read by "self"'),
-        ({"learners": rules(by="self"), "pbt": {"rates": ["learning_rat"]}}, "did you mean 'learning_rate'"),
-        ({"learners": {"main": {"meets": [{"by": "self"}]}}, "pbt": PBT}, r"pbt\.rates = .* with 1 learner"),
-        ({"learners": rules(by="near", matches=9)}, 'matches = 9 is not read by "near"'),
-        ({"learners": rules(by="current", among=["other", "other"])}, "a name twice"),
-        ({"learners": rules(by="self") | {"main-0001": {}}}, "'main-0001' is the name of a copy of main"),
-        ({"learners": rules(by="fixed", play="other")}, "'other' is a fixed player, too"),
-        ({"learners": {"main": {"meets": [{"by": "pfsp"}], "freeze": False}}}, "no copy of main is kept"),
-        (
-            {"learners": rules(by="latest", among=["other"]) | {"other": {"freeze": False}}},
-            "no copy of other",
-        ),
-        ({"learners": {"no/name": {"meets": [{"by": "self"}]}}}, "names files"),
-    ],
-)
-def test_leagues_that_cannot_be_are_one_line(league: dict[str, Any], says: str) -> None:
-    with pytest.raises(UserError, match=says):
-        settings_of(league=league)
-
-
-def test_what_a_league_does_not_read_is_refused() -> None:
-    with pytest.raises(UserError, match=r"league\.learners and "):
-        settings_of(opponents={"any": "random"})
-    with pytest.raises(UserError, match=r"league\.learners and population\.by"):
-        settings_of(population={"by": "kind"})
-    with pytest.raises(UserError, match=r"league.pbt.spread = 4.0 is not read without rates"):
-        check_read(settings_of(league={"pbt": {"spread": 4.0}}))
-    with pytest.raises(UserError, match=r"league.keep = 5 is not read without learners"):
-        check_read(settings_of(league={"learners": {}, "period": 500_000, "keep": 5}))
-
-
-@pytest.mark.parametrize(
-    ("own", "says"),
-    [
-        ({"league": {"learners": rules(by="fixed", play="stone")}}, "league: .*stone"),
-        ({"league": {"learners": rules(by="self"), "score": "returns"}}, "did you mean 'return'"),
-        ({"world": {"id": "mmo/forage"}}, "may never end|populations of its own"),
-    ],
-)
-def test_leagues_that_do_not_fit_the_world_are_one_line(
-    own: dict[str, Any], says: str, tmp_path: Path
-) -> None:
-    with pytest.raises(UserError, match=says):
-        train(settings_of(**own), tmp_path / "run")
-    assert not (tmp_path / "run").exists()

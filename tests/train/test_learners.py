@@ -8,7 +8,6 @@ import jax
 import numpy as np
 import pytest
 
-from interplay.core.errors import UserError
 from interplay.core.settings import build
 from interplay.train.making import make_learner
 from interplay.train.parallel.exchange import SingleProcess
@@ -62,19 +61,6 @@ def test_samples_of_a_population_that_stops_learning_are_forgotten() -> None:
     worker.shards[0].collector.set_learning(np.array([False, True, False]))
     assert set(pending.population[: pending.count].tolist()) == {1}
     assert np.array_equal(pending.action[: pending.count], kept)
-
-
-@pytest.mark.parametrize(
-    ("learners", "says"),
-    [
-        (["pop9"], r"train.learners: no kind or population 'pop9'; did you mean 'pop\d'"),
-        (["pop0", "nobody"], "no kind or population 'nobody'; there are agent, pop0, pop1, pop2"),
-        (["pop1"], "train.learners: pop1 is played by"),
-    ],
-)
-def test_learners_that_cannot_be_are_one_line(learners: list[str], says: str) -> None:
-    with pytest.raises(UserError, match=says):
-        meadow(train=TRAIN | {"learners": learners}, opponents={"pop1": "random"})
 
 
 def test_kinds_that_do_not_learn_keep_their_weights_over_minibatches_and_epochs() -> None:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from interplay.core import files
 from interplay.core.errors import UserError
 from interplay.train.run.metrics_log import MetricsLog, flat, last_step, plain
+from tests.machines.write_points import failing
 
 
 def lines(path: Path) -> list[dict]:
@@ -71,19 +69,9 @@ def test_a_line_that_the_system_cuts_short_is_taken_back(tmp_path: Path) -> None
 
 
 def test_a_full_disk_is_one_line(tmp_path: Path) -> None:
-    def hook(name: str) -> None:
-        if name == "metrics: line":
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    with MetricsLog(tmp_path / "m") as log:
-        files.hooks.append(hook)
-        try:
-            with pytest.raises(
-                UserError, match="the disk is full; earlier lines are intact; free some space"
-            ):
-                log.write(64, {})
-        finally:
-            files.hooks.clear()
+    full = "the disk is full; earlier lines are intact"
+    with MetricsLog(tmp_path / "m") as log, pytest.raises(UserError, match=full), failing("metrics: line"):
+        log.write(64, {})
 
 
 def test_flat_joins_names() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +16,7 @@ from interplay.train.settings import (
     WorldChoice,
 )
 from interplay.train.trainer import load_policy, train
+from tests.train.runs import log_of
 
 OPTIONS = {"interior": 30, "slots": 16, "npop": 2, "cap_draw": "fixed"}
 
@@ -44,11 +44,7 @@ def test_a_small_world_is_learnt(tmp_path: Path) -> None:
         network=NetworkGroup(kind="tiles", activation="none", probability_floor=0.001),
     )
     run = train(settings, tmp_path / "run")
-    log = [
-        json.loads(line)
-        for line in (run / "metrics.jsonl").read_text().splitlines()
-        if '"ending"' not in line
-    ]
+    log = log_of(run)
     random, learnt = mean_life(RandomPolicy(), 150), mean_life(load_policy(run), 150)
     assert learnt > 3.0 * random, (learnt, random)
     for name in ("pop0", "pop1"):

@@ -11,7 +11,6 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
-from interplay.core.settings import changed
 from interplay.train.learner import Learner
 from interplay.train.populations import Populations
 from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
@@ -144,28 +143,6 @@ def test_a_population_is_taken_for_its_most_frequent_player() -> None:
     }
     settings = settings_of(1, opponents=opponents)
     assert settings.foreign == {"pop1": GRAZER}
-
-
-@pytest.mark.parametrize(
-    ("own", "says"),
-    [
-        ({"opponents": {"pop7": GRAZER}}, r"no population 'pop7'; did you mean 'pop\d'\?"),
-        ({"opponents": {"pop1": "randm"}}, r"opponents.pop1: .*'randm'; did you mean 'random'\?"),
-        ({"opponents": {"pop1": "runs/nobody"}}, r"opponents.pop1: runs/nobody: no such run folder"),
-        ({"opponents": dict.fromkeys(("pop0", "pop1", "pop2"), "random")}, "opponents: "),
-        ({"population": {"by": "kind"}}, 'population.by = "kind" makes all agents one population'),
-    ],
-)
-def test_opponents_that_cannot_be_are_one_line(own: dict[str, Any], says: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=says):
-        train(settings_of(1, **own), tmp_path / "run")
-    assert not (tmp_path / "run").exists()
-
-
-def test_a_world_of_one_population_needs_groups() -> None:
-    asked = changed(settings_of(1), {"world": {"id": "corridor"}}, "test")
-    with pytest.raises(UserError, match=r"has one population; make several with population\.by"):
-        with_opponents(asked, Corridor(1))
 
 
 class Counting(Policy):

@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.registry import make_world
 from interplay.sim.batch.info_numbers import TAKEN
 from interplay.train.run.episodes import EpisodeStatistics
 from interplay.train.run.side_sums import Balance
-from tests.connect.telling_envs import PLAYED, Alone, Told
+from tests.connect.telling_envs import PLAYED, Told
 from tests.train.plain_rollout import count_episodes
 from tests.train.runs import log_of
 
@@ -98,19 +97,6 @@ def test_best_by_takes_a_number_that_comes_with_the_first_episodes(tmp_path: Pat
     assert "success" not in log_of(run.folder)[0]
     assert (run.folder / "checkpoints" / "best").exists()
     assert {line["success"] for line in log_of(run.folder) if line["episodes"]} == {0.5}
-
-
-@pytest.mark.parametrize(
-    ("over", "words"),
-    [
-        ({"train": {"best_by": "sucess", "max_updates": 3}}, "best_by.*success"),
-        ({"train": {"best_by": "nothing", "max_updates": 3}}, "best_by.*metadata"),
-        ({"alternate": {"metric": "success", "at_high": "a", "at_low": "b"}}, "alternate.*metadata"),
-    ],
-)
-def test_refusals(tmp_path: Path, over: dict[str, Any], words: str) -> None:
-    with pytest.raises(UserError, match=words):
-        trained(Alone, tmp_path / "run", **over)
 
 
 @pytest.mark.parametrize("over", [

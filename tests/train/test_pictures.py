@@ -13,7 +13,6 @@ from gymnasium import spaces
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interplay.core.errors import UserError
 from interplay.core.settings import build
 from interplay.core.world import Kind
 from interplay.train import networks
@@ -122,38 +121,6 @@ def test_it_remembers_what_it_saw(cell: str) -> None:
     fresh, acts = jnp.zeros((2, 3), bool), jnp.ones((2, 3), bool)
     _, value = networks.unroll(network, seen, memory[:2], fresh, acts)
     np.testing.assert_allclose(value[jnp.asarray([0, 3])], first[jnp.asarray([0, 3])], atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("space", "changes", "says"),
-    [
-        ({"x": spaces.Box(0, 1, (40, 40, 3), np.float32)}, {}, "none of x is a picture.*use network.kind=mlp"),
-        ({"x": spaces.Box(0, 3, (40, 40, 3), np.uint8)}, {}, "none of x is a picture.*uint8 in 0..255"),
-        ({"x": spaces.Box(0, 255, (40, 35, 3), np.uint8)}, {}, "x is 40 x 35, the convolutions need 36 x 36"),
-        ({"x": PICTURE}, {"input_scale": True}, "set network.input_scale=false"),
-    ],
-)  # fmt: skip
-def test_what_it_cannot_read_is_one_line(
-    space: dict[str, spaces.Space], changes: dict[str, Any], says: str
-) -> None:
-    settings = SETTINGS.model_copy(update=changes)
-    with pytest.raises(UserError, match=says) as told:
-        networks.make_network(settings, spaces.Dict(space), spaces.Discrete(3), key=jax.random.key(0))
-    assert "\n" not in str(told.value)
-
-
-@pytest.mark.parametrize(
-    ("network", "says"),
-    [
-        ({"channels": [8, 8]}, "network.channels"),
-        ({"channels": [8, 0, 8]}, "every layer has 1 to"),
-        ({"stack": 4}, "pictures reads one observation"),
-    ],
-)
-def test_settings_that_do_not_fit_are_one_line(network: dict[str, Any], says: str) -> None:
-    with pytest.raises(UserError, match=says) as told:
-        build(TrainSettings, {"world": {"id": "x"}, "network": {"kind": "pictures", **network}}, "test")
-    assert "\n" not in str(told.value)
 
 
 def test_the_least_picture_has_one_place() -> None:

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from interplay.core.errors import UserError
 from interplay.core.pointing import Pointing, tables_of
 from interplay.core.world import Kind
 from interplay.registry import make_world
@@ -170,25 +169,6 @@ def test_a_pointing_space_is_a_multidiscrete_that_keeps_what_it_says() -> None:
         for s in (space, spaces.MultiDiscrete(HEADS))
     ]
     assert texts[0] == texts[1] + ", 2 points at entities"
-
-
-@pytest.mark.parametrize(
-    ("action", "line"),
-    [
-        (Pointing([5, R], {1: "others"}), "head 1 of the action points at rows of others, which is no table"),
-        (Pointing([5, R], {1: "count"}), "head 1 of the action points at rows of count, which is no table"),
-        (Pointing([5, 4], {1: "entities"}), f"head 1 of the action has 4 choices, entities has {R} rows"),
-        (
-            Pointing([5, V], {1: "tiles"}),
-            "head 1 of the action points at rows of tiles, it can point at rows of entities",
-        ),
-    ],
-)
-@pytest.mark.parametrize("kind", ["tiles", "tiles_attention"])
-def test_what_cannot_be_pointed_at_is_one_line(kind: str, action: Pointing, line: str) -> None:
-    with pytest.raises(UserError, match=line) as told:
-        make_network(NetworkGroup(kind=kind), SPACE, action, key=jax.random.key(0))
-    assert "\n" not in str(told.value)
 
 
 def test_a_dense_layer_over_rows_is_said() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.selfplay.pool import Pool, check_pool
 from interplay.train.settings import PoolGroup, TrainSettings
 from interplay.train.shard import Shard
-from interplay.train.trainer import train
 from tests.train.meadow import Meadow
 from tests.train.test_alternation import settings_of as turns_of
 from tests.train.toy_worlds import Corridor
@@ -137,23 +135,6 @@ def test_past_selves_play_and_are_not_learnt_from() -> None:
     rows = pending.acts[: pending.count] & (pending.population[: pending.count] == 0)
     assert rows.sum() == ours == everybody - theirs
     assert (pending.action[: pending.count][rows] == 0).all()
-
-
-@pytest.mark.parametrize(
-    ("own", "says"),
-    [
-        (
-            {"pool": {"populations": ["lefty"]}},
-            r"pool.populations: no population 'lefty'; did you mean 'left'\?",
-        ),
-        ({"opponents": {"left": "random"}}, r"pool.populations: left is played by"),
-        ({"population": {"by": "kind", "groups": {}}}, "has one population; make several"),
-        ({"pool": {"populations": ["left", "left"]}}, "pool.populations: "),
-    ],
-)
-def test_pools_that_cannot_be_are_one_line(own: dict[str, Any], says: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=says):
-        train(build(TrainSettings, settings_of(1).model_dump() | own, "test"), tmp_path / "run")
 
 
 def test_a_world_that_never_ends_has_no_past_selves() -> None:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interplay.core.errors import UserError
-from interplay.core.settings import build
 from interplay.train.populations import cut_blocks, find_populations, most_blocks, sort_rows
 from interplay.train.settings import PopulationGroup
 from tests.train.meadow import Meadow
@@ -60,45 +57,9 @@ def test_a_world_names_its_populations() -> None:
     assert find_populations(PopulationGroup(), world).names == ("villager", "werewolf")
 
 
-@pytest.mark.parametrize(
-    ("names", "says"),
-    [
-        (("villager",), "for 2 populations; give each"),
-        (("villager", "villager"), "for 2 populations; give each"),
-        (("villager", "../wolf"), "'../wolf' names files"),
-    ],
-)
-def test_names_that_do_not_do_are_one_line(names: tuple[str, ...], says: str) -> None:
-    world = Meadow(1, npop=2)
-    world.population_names = names
-    with pytest.raises(UserError, match=says):
-        find_populations(PopulationGroup(), world)
-
-
 def test_patterns_of_names_make_populations_of_any_world() -> None:
     world = Corridor(2, agents=4)
     groups = {"first": ["walker_0", "walker_1"], "rest": ["walker_[23]"]}
     found = find_populations(PopulationGroup(by="name", groups=groups), world)
     assert found.names == ("first", "rest")
     assert found.of(world).tolist() == [[0, 0, 1, 1]] * 2
-
-
-@pytest.mark.parametrize(
-    ("groups", "says"),
-    [
-        ({"a": ["walker_0"], "b": ["nobody_*"]}, "b = 'nobody_\\*' fits no agent"),
-        ({"a": ["walker_*"], "b": ["walker_1"]}, "walker_1 is in a and in b"),
-        ({"a": ["walker_0"]}, "walker_1 is in no group"),
-    ],
-)
-def test_wrong_groups_are_one_line(groups: dict[str, list[str]], says: str) -> None:
-    with pytest.raises(UserError, match=says):
-        find_populations(PopulationGroup(by="name", groups=groups), Corridor(1))
-
-
-@pytest.mark.parametrize(
-    "group", [{"by": "name"}, {"groups": {"a": ["x"]}}, {"by": "name", "groups": {"a/b": ["x"]}}]
-)
-def test_settings_that_do_not_fit_are_refused(group: dict[str, object]) -> None:
-    with pytest.raises(UserError, match="groups"):
-        build(PopulationGroup, group, "test")

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from interplay.core.errors import UserError
 from interplay.core.settings_text import toml_value
 from interplay.registry import list_worlds
 from interplay.train.settings.presets import PRESETS, Row
@@ -61,21 +60,6 @@ def test_what_the_user_says_stays(tmp_path: Path) -> None:
     longer = build_settings("", ["world.options.signal_length=3"], {}, preset="werewolf-record").world
     assert (longer.id, longer.options["signal_length"]) == ("werewolf/published-code", 3)
     assert longer.options["signal_range"] == 9
-
-
-@pytest.mark.parametrize(
-    ("name", "world", "said"),
-    [
-        ("fanti2022", "werewolf/9", r"--preset fanti2022 is for survival/\*, not for werewolf/9"),
-        ("suarez", "", "--preset suarez: no such preset; did you mean 'suarez2019'"),
-        ("gpu", "", "no world; name one"),
-        (None, "", "no world; name one, .* or a --preset that brings its own"),
-    ],
-)
-def test_what_is_refused(name: str | None, world: str, said: str) -> None:
-    with pytest.raises(UserError, match=said) as told:
-        build_settings(world, [], {}, preset=name)
-    assert "\n" not in str(told.value)
 
 
 def test_a_run_begins_with_what_its_preset_does_not_honour(capsys, monkeypatch, tmp_path) -> None:

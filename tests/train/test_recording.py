@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 from pathlib import Path
@@ -11,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from interplay.core import files
 from interplay.core.policy import RandomPolicy
 from interplay.core.replay import ReplayReader
 from interplay.core.replay.layout import WATCHING
@@ -22,6 +20,7 @@ from interplay.train.run import recording
 from interplay.train.run.recording import FIRST_SECONDS, SHARE, WATCHED, WindowRecorder, even, thin, windows
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import resume, train
+from tests.machines.write_points import failing
 from tests.train.runs import arrays_of, log_of
 from tests.train.test_trainer import settings_of
 from tests.train.toy_worlds import Corridor, make_corridor
@@ -200,17 +199,12 @@ def test_a_window_in_the_middle_of_an_episode_says_so_and_can_be_played_on(tmp_p
     assert world.timestep.reward.shape == (1, 2)
 
 
-def test_a_full_disk_ends_recording_with_a_line_and_nothing_else(tmp_path, at_once, monkeypatch):
+def test_a_full_disk_ends_recording_with_a_line_and_nothing_else(tmp_path, at_once):
     trained = Trained(tmp_path, every=1, ticks=250)
     trained.update(120)
-
-    def full(point: str) -> None:
-        if point == "recording: appended":
-            raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(files, "hooks", [full])
-    for _ in range(4):
-        trained.update(120)
+    with failing("recording: appended"):
+        for _ in range(4):
+            trained.update(120)
     assert len(trained.said) == 1
     assert "the disk is full" in trained.said[0]
     assert trained.said[0].endswith("the run goes on without recordings")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import datetime
-import errno
 import json
-import os
 import re
 import subprocess
 import sys
@@ -14,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from interplay.core import files
 from interplay.core.errors import UserError
 from interplay.train.run.checkpoint import CheckpointWriter, list_checkpoints
 from interplay.train.run.folder import RunFolder, default_run_path
 from interplay.train.settings import TrainSettings, WorldChoice
+from tests.machines.write_points import failing
 from tests.train.fake_run import ROOT
 
 ASKED = TrainSettings(world=WorldChoice(id="toy/world"), seed=5)
@@ -100,23 +98,10 @@ def test_a_second_process_is_refused_with_the_pid_until_the_first_is_killed(tmp_
 
 
 def test_a_full_disk_leaves_no_half_run(tmp_path: Path) -> None:
-    def hook(name: str) -> None:
-        if name == "settings: half written":
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    files.hooks.append(hook)
-    try:
-        with pytest.raises(UserError, match=r"creating the run folder .*: the disk is full"):
-            RunFolder.create(tmp_path, ASKED)
-    finally:
-        files.hooks.clear()
+    full = failing("settings: half written")
+    with pytest.raises(UserError, match=r"creating the run folder .*: the disk is full"), full:
+        RunFolder.create(tmp_path, ASKED)
     RunFolder.create(tmp_path, ASKED).close()
-
-
-def test_a_folder_under_a_file_cannot_be_made(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(UserError, match=r"creating the run folder .*: not a directory"):
-        RunFolder.create(tmp_path / "file" / "run", ASKED)
 
 
 def test_change_rewrites_the_settings(tmp_path: Path) -> None:
@@ -165,19 +150,11 @@ def test_rewinding_drops_later_lines_and_keeps_the_others_byte_for_byte(tmp_path
 
 @pytest.mark.parametrize("point", ["metrics: opened", "metrics: half written", "metrics: written"])
 def test_rewinding_that_is_cut_short_loses_no_line(tmp_path: Path, point: str) -> None:
-    def hook(name: str) -> None:
-        if name == point:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
     with RunFolder.create(tmp_path, ASKED) as run:
         text = "".join(json.dumps({"agent_steps": steps}) + "\n" for steps in (64, 128))
         run.metrics_path.write_text(text)
-        files.hooks.append(hook)
-        try:
-            with pytest.raises(UserError, match=r"rewinding the run .*: the disk is full"):
-                run.rewind(64)
-        finally:
-            files.hooks.clear()
+        with pytest.raises(UserError, match=r"rewinding the run .*: the disk is full"), failing(point):
+            run.rewind(64)
         assert run.metrics_path.read_text() == text
 
 

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interplay.core.errors import UserError
-from interplay.core.settings import build, parse_overrides
+from interplay.core.settings import build
 from interplay.train.making import make_learner
 from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.schedules import read_schedule
@@ -50,27 +49,6 @@ def test_a_schedule_never_leaves_its_ends(
 ) -> None:
     number = read_schedule(f"{shape} {a!r} {b!r} warmup {warmup!r}").at(share)
     assert min(a, b, 0.0 if warmup else a) - 1e-9 <= number <= max(a, b) + 1e-9
-
-
-@pytest.mark.parametrize(
-    ("word", "says"),
-    [
-        ("ppo.learning_rate=-0.1", "ppo.learning_rate: -0.1 is not 0 to 1"),
-        ('ppo.learning_rate="linear 3e-4 -1e-5"', r"-1e-05 is not 0 to 1, where it stays for the whole run"),
-        ('ppo.clip="linear 0.2 0"', "ppo.clip: 0 is not above 0 and below 1"),
-        ('ppo.learning_rate="linearly 1 0"', "'linearly 1 0' is no schedule; give a number"),
-        ('ppo.learning_rate="linear 1"', "is no schedule"),
-        ('ppo.learning_rate="linear 1 0 warmup 1"', "warmup 1 is no share of the run"),
-        ("ppo.learning_rate=[[0.5,0.1],[0.2,0.1]]", "shares of the run ascend"),
-        ("ppo.learning_rate=[[0.5]]", "is no schedule"),
-        ("ppo.entropy_coefficient=nan", "ppo.entropy_coefficient = nan is not allowed; give a number"),
-        ("ppo.populations={pop0={lr=0.1}}", "populations.pop0.lr: no such rate"),
-    ],
-)  # fmt: skip
-def test_what_is_no_schedule_is_one_line(word: str, says: str) -> None:
-    with pytest.raises(UserError, match=says) as told:
-        build(TrainSettings, {"world": {"id": "x"}} | parse_overrides([word]), "test")
-    assert "\n" not in str(told.value)
 
 
 def worker_of(**ppo: Any) -> Worker:

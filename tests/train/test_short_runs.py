@@ -19,7 +19,7 @@ from interplay.train.settings.short_runs import (
 )
 from interplay.train.trainer import train
 from interplay.train.update_loop import stopped_at_once
-from tests.train.runs import short_run
+from tests.train.runs import log_of, short_run
 from tests.train.toy_worlds import make_corridor
 
 
@@ -45,11 +45,7 @@ def test_a_run_says_its_updates_and_ends_with_the_one_in_which_it_reaches_its_st
     settings = settings_of(steps=700)  # 8 worlds, 2 walkers, 32 steps: 512 at most
     run = train(settings, tmp_path / "run", make_corridor)
     assert "one update is at most 512 agent-steps; 700 are 2 updates or more" in capsys.readouterr().err
-    steps = [
-        json.loads(line)["agent_steps"]
-        for line in (run / "metrics.jsonl").read_text().splitlines()
-        if '"ending"' not in line
-    ]
+    steps = [line["agent_steps"] for line in log_of(run)]
     assert steps[-2] < 700 <= steps[-1] < 700 + 512
 
 
@@ -79,11 +75,7 @@ def test_the_fifth_update_says_again_how_many_there_will_be(
 def test_the_log_has_the_rate_that_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Not over the whole time with its compilation, which the first update has."""
     run = train(settings_of(steps=6000), tmp_path / "run", make_corridor)
-    rates = [
-        json.loads(line)["agent_steps_per_s"]
-        for line in (run / "metrics.jsonl").read_text().splitlines()
-        if '"ending"' not in line
-    ]
+    rates = [line["agent_steps_per_s"] for line in log_of(run)]
     shown = [line for line in capsys.readouterr().err.splitlines() if "/ 6,000 agent-steps" in line]
     assert rates[0] is None
     assert "/s" not in shown[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from interplay.train.settings.unread import check_read
 from interplay.train.shard import Shard
 from interplay.train.trainer import load_policy, train
 from tests.train.meadow import Meadow
-from tests.train.runs import short_run
+from tests.train.runs import log_of, short_run
 from tests.train.test_alternation import settings_of as two_populations
 from tests.train.test_opponents import last
 from tests.train.toy_worlds import Corridor
@@ -274,11 +273,7 @@ def test_a_pool_alone_plays_any_side() -> None:
 def test_a_side_may_be_past_selves_in_every_episode(tmp_path: Path) -> None:
     own = {"opponents": {"any": "past"}, "pool": {"every": 1, "keep": 2}}
     run = train(settings_of(3, **own), tmp_path / "run")
-    lines = [
-        json.loads(line)
-        for line in (run / "metrics.jsonl").read_text().splitlines()
-        if '"ending"' not in line
-    ]
+    lines = log_of(run)
     assert [line["past_selves"] for line in lines] == [0, 1, 2]
 
 

@@ -78,8 +78,6 @@ def test_draws_stay_in_their_range_and_are_even_below_0():
     assert narrow.at(0.0) == 0.123454
     assert Drawn(low=0.1, high=0.123456).at(0.99999) == 0.123456
     assert Drawn(low=3, high=5, scale="log").at(0.0) == 3
-    with pytest.raises(UserError, match=r"high = 0\.123457 are equal"):
-        read_axis("a=linear:0.123456..0.123457")
 
 
 def test_logarithms_are_drawn_evenly():
@@ -111,24 +109,6 @@ def test_keys_are_drawn_independently():
 )
 def test_what_is_typed_is_read(text, found):
     assert read_axis(text) == found
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("ppo.clip", "not KEY=VALUES"),
-        ("seed=4..0", "4 is above 0"),
-        ("a=log:0..1", "has no logarithm"),
-        ("a=log:x..1", "bounds are numbers"),
-        ("a=linear:2..1", "swap them"),
-        ("a=0.1..0.3", r"write linear:0\.1\.\.0\.3 or log:"),
-        ("a=0..4,8", r"write linear:0\.\.4 or log:"),
-    ],
-)
-def test_what_cannot_be_read_is_one_line(text, message):
-    with pytest.raises(UserError, match=message) as caught:
-        read_axis(text)
-    assert "\n" not in str(caught.value)
 
 
 VALUES = st.one_of(st.integers(), st.floats(allow_nan=False), st.text(max_size=200), st.lists(st.integers()))
@@ -182,29 +162,6 @@ def test_a_plan_has_every_point_with_every_seed_and_the_worlds_own_settings():
     assert [one.ppo.reward_scale for one in settings] == [own, own / 4]
 
 
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (
-            {"grid": {"ppo.clipp": [0.1]}},
-            r"clipp-0.1--seed-0: unknown key ppo.clipp; did you mean ppo.clip\?",
-        ),
-        ({"grid": {"ppo.clip": [0.1, 0.1]}}, "no value, or one twice"),
-        ({"grid": {"ppo.clip": []}}, "no value"),
-        ({"grid": {"ppo.clip": [0.1]}, "points": [{"ppo.clip": 0.2}]}, "varies in two ways"),
-        ({"grid": {"seed": [1]}, "seeds": (1,)}, "both given"),
-        ({"seeds": (1, 1)}, "one twice"),
-        ({"settings": {"train": {"workers": 2}}}, "a run of a sweep is one process"),
-        ({"grid": {"policy_gradient.gamma": [0.5]}}, "is not read"),
-        ({"grid": {str(i): list(range(100)) for i in range(9)}}, "at most 100,000"),
-    ],
-)
-def test_wrong_plans_are_one_line(more, message):
-    with pytest.raises(UserError, match=message) as caught:
-        plan(asked(**more))
-    assert "\n" not in str(caught.value)
-
-
 def test_a_file_says_what_varies_and_what_was_typed_wins(tmp_path, capsys):
     file = tmp_path / "sweep.toml"
     file.write_text(
@@ -233,13 +190,8 @@ def test_what_is_typed_twice_is_one_line(tmp_path, capsys):
     assert f"[sweep] of {file} varies seed" in refusal(capsys, "sweep", file, "--dry-run", "seed=1")
 
 
-def test_refusals(tmp_path, capsys, monkeypatch):
+def test_a_program_in_a_file_of_a_sweep_needs_trust(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))  # other tests trust the same program
-    assert "needs a folder" in refusal(capsys, "sweep", WORLD)
-    assert "no world" in refusal(capsys, "sweep", "--out", tmp_path / "a")
-    assert "holds no sweep" in refusal(capsys, "sweep", "--resume", "--out", tmp_path / "a")
-    assert "leave it out" in refusal(capsys, "sweep", WORLD, "--resume", "--out", tmp_path / "a")
-    assert "nothing is drawn" in refusal(capsys, "sweep", WORLD, "--draws", "3", "--dry-run")
     file = tmp_path / "sweep.toml"
     file.write_text('[world]\nid = "dilemma/fixed"\n[sweep.grid]\n"world.id" = ["tests.cli.marsh:Marsh"]\n')
     line = refusal(capsys, "sweep", file, "--dry-run")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import jax
@@ -19,6 +18,7 @@ from interplay.train.distributions import Distribution
 from interplay.train.making import check_unmasked
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import load_policy, train
+from tests.train.runs import log_of
 
 UNMASKED = {"kind": "mlp", "hidden": [8], "action_masks": False}
 
@@ -78,11 +78,7 @@ def test_illegal_names_are_played_counted_and_logged(tmp_path: Path) -> None:
             "network": {**UNMASKED, "action_masks": masks},
         }
         run = train(build(TrainSettings, values, "test"), tmp_path / f"{masks}")
-        logged = [
-            json.loads(line)
-            for line in (run / "metrics.jsonl").read_text().splitlines()
-            if '"ending"' not in line
-        ]
+        logged = log_of(run)
         played = play(make_world("werewolf/6", 8, 0), load_policy(run), episodes=16)
         illegal[masks] = (logged[-1]["illegal"], played["illegal"].mean())
     assert illegal[True] == (0, 0)

@@ -19,29 +19,6 @@ CORRIDOR = "simulation/multi-corridor"
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["network.kind=mlp", "network.layers=4"], "network.layers = 4 is not read by mlp; it reads .*hidden"),
-        (["network.kind=attention", "network.hidden=[8]"], r"network.hidden = \[8\] is not read by attention"),
-        (["network.kind=mlp", "network.channels=[8,8,8]"], r"network.channels = \[8, 8, 8\] is not read by mlp"),
-        (["network.memory_size=8"], "network.memory_size = 8 is not read without memory; set network.memory=gru"),
-        (["network.critic_hidden=[8]"], "network.critic_hidden = .* is not read without a critic of its own"),
-        (["ppo.sequence=8"], "ppo.sequence = 8 is not read without memory"),
-        (["policy_gradient.rollout=4"], "policy_gradient.rollout = 4 is not read by algorithm = ppo; set algorithm=policy_gradient"),
-        (
-            ["network.kind=seats", "world.options.seats=by_role"],
-            'world.options.seats = "by_role" is not read by seats',
-        ),
-        (["algorithm=policy_gradient", "ppo.clip=0.1"], "ppo.clip = 0.1 is not read by algorithm = policy_gradient"),
-    ],
-)  # fmt: skip
-def test_what_nobody_reads_is_one_line(words: list[str], says: str) -> None:
-    with pytest.raises(UserError, match=says) as told:
-        build_settings(CORRIDOR, words, {})
-    assert "\n" not in str(told.value)
-
-
-@pytest.mark.parametrize(
     "words",
     [
         ["network.kind=mlp", "network.hidden=[8]"],

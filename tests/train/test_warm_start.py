@@ -176,11 +176,6 @@ def test_another_network_is_one_line_with_the_settings_to_say(first: Path, tmp_p
         train(changed(settings_of(1), asked, "x"), tmp_path / "run", make_corridor)
 
 
-def test_nothing_to_begin_with_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"nowhere is no folder; name a run folder"):
-        train(settings_of(1, start_from=str(tmp_path / "nowhere")), tmp_path / "run", make_corridor)
-
-
 def test_equal_texts_are_equal_spaces() -> None:
     def text(low: Any, high: Any) -> str:
         space = spaces.Dict(x=spaces.Box(np.asarray(low, np.float32), np.asarray(high, np.float32)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ from interplay.core.errors import UserError
 from interplay.train.run.episodes import BEGINS, MOST, UNKNOWN, Windows
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import train
+from tests.train.runs import log_of
 
 LENGTHS = st.lists(st.lists(st.integers(1, 30), min_size=1, max_size=8), min_size=1, max_size=4)
 
@@ -156,10 +156,8 @@ def test_episodes_of_which_nobody_noted_the_beginning_are_not_told() -> None:
 @pytest.mark.parametrize(
     ("key", "damage", "says"),
     [
-        ("of", lambda a: a + 5, "array of "),
         ("of", lambda a: a + MOST, r"array of holds 32, outside -2\.\.31"),
         ("began", lambda a: a[1:], "this run needs"),
-        ("sums", lambda a: a[:0], "this run needs"),
         ("sums", lambda a: a * np.nan, "NaN"),
     ],
 )
@@ -184,11 +182,7 @@ def test_a_curve_begins_near_random_play(tmp_path: Path) -> None:
         }
     )
     run = train(settings, tmp_path / "run")
-    lines = [
-        json.loads(line)
-        for line in (run / "metrics.jsonl").read_text().splitlines()
-        if '"ending"' not in line
-    ]
+    lines = log_of(run)
     told = [line for line in lines if line["episodes"]]
     first = told[0]
     assert first["episodes"] >= 16

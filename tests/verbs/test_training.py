@@ -47,22 +47,6 @@ def test_settings_are_those_of_the_command_line(tmp_path):
     assert run.metrics["agent_steps"][-1] >= 200
 
 
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({"ppo": {"learning_rat": 1e-4}}, "unknown key ppo.learning_rat; did you mean ppo.learning_rate"),
-        ({"ppo.clip": "much"}, "ppo.clip"),
-        ({"network": {"kind": "mlp", "layers": 4}}, "network.layers = 4 is not read by mlp"),
-        ({"world": {"options": {"round": 7}}}, "round"),
-        ({"league": {"learnerss": {}}}, "unknown key league.learnerss; did you mean league.learners"),
-    ],
-)
-def test_a_wrong_setting_is_one_line_and_leaves_no_folder(tmp_path, settings, words):
-    with pytest.raises(UserError, match=words):
-        interplay.train("dilemma/fixed", tmp_path / "run", **settings)
-    assert not (tmp_path / "run").exists()
-
-
 def test_dotted_names_and_groups_are_the_same():
     assert nested({"ppo.clip": 0.1, "ppo": {"rollout": 8, "populations.a.clip": 0.2}}) == {
         "ppo": {"clip": 0.1, "rollout": 8, "populations": {"a": {"clip": 0.2}}}
@@ -149,36 +133,12 @@ def test_turns_are_those_of_the_environment():
     assert step.reward.tolist() == [[1.0, -1.0]] * 2
 
 
-@pytest.mark.parametrize(
-    ("thing", "words"),
-    [
-        (3, "a int is no world"),
-        (lambda: 3, "a int is no world"),
-        (
-            gymnasium.make_vec("CartPole-v1", 2, vectorization_mode="vector_entry_point"),
-            "hand over a function that makes one",
-        ),
-    ],
-)
-def test_what_is_no_world_is_refused(thing, words):
-    with pytest.raises(UserError, match=words):
-        hand_over(thing)
-
-
 def test_an_environment_that_cannot_be_copied_is_refused(tmp_path):
     env = Market()
     env.lock = threading.Lock()
     with pytest.raises(UserError, match="no copy can be made of it"):
         interplay.train(env, tmp_path / "run", **FEW)
     assert not (tmp_path / "run").exists()
-
-
-def test_other_processes_cannot_make_what_was_handed_over(tmp_path):
-    for given in ({"workers": 2}, {"train.workers": 2}):
-        with pytest.raises(UserError, match="workers = 2"):
-            interplay.train(Market(), tmp_path / "run", **{**FEW, **given})
-    with pytest.raises(UserError, match="handed over as it is"):
-        interplay.train(Market(), tmp_path / "run", **{**FEW, "world.options.silent": True})
 
 
 def test_a_callback_hears_every_update_and_stops_with_a_checkpoint(tmp_path, capfd):
@@ -226,19 +186,6 @@ def test_shards_that_nobody_chose_share_the_worlds(worlds, given, shards):
         "dilemma/fixed", {"train": given, "network": {"kind": "mlp"}}, {"num_worlds": worlds}
     )
     assert settings.train.shards == shards
-
-
-def test_shards_that_were_chosen_are_refused_where_they_do_not_fit():
-    with pytest.raises(UserError, match=r"num_worlds = 2 cannot be split over train.shards = 4"):
-        build_settings("dilemma/fixed", {"train": {"shards": 4}}, {"num_worlds": 2})
-
-
-@pytest.mark.parametrize("world", ["survival/1v1-heals-low", "survival/2v2-all-high"])
-def test_an_option_of_the_world_is_told_how_it_is_given(world):
-    with pytest.raises(UserError, match=rf"heals is an option of {world}, .*; write world.options.heals=3"):
-        build_settings(world, ["heals=3"], {})
-    with pytest.raises(UserError, match="unknown key heals"):
-        build_settings("dilemma/fixed", ["heals=3"], {})
 
 
 def test_the_observation_of_one_agent_is_told_from_those_of_all(tmp_path):

@@ -12,8 +12,6 @@ from pathlib import Path
 import pytest
 
 import interplay
-from interplay import Run
-from interplay.core.errors import UserError
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.train import SettingsKeywords
 
@@ -129,46 +127,6 @@ def test_examples_of_the_pages_have_no_mistake(tmp_path):
 def test_groups_are_the_settings_that_are_no_argument():
     arguments = set(inspect.signature(interplay.train).parameters) - {"world", "train"}
     assert set(SettingsKeywords.__annotations__) == set(TrainSettings.model_fields) - arguments
-
-
-MISSPELT = {
-    "evaluate: unknown argument 'episods'; did you mean 'episodes'": lambda run: interplay.evaluate(
-        "random", episods=3
-    ),
-    "record: unknown argument 'frame'; did you mean 'frames'": lambda run: interplay.record(
-        "random", "a.gif", frame=3
-    ),
-    "tournament: unknown argument 'mtches'; did you mean 'matches'": lambda run: interplay.tournament(
-        [], mtches=3
-    ),
-    "load_policy: unknown argument 'gredy'; did you mean 'greedy'": lambda run: interplay.load_policy(
-        "a", gredy=True
-    ),
-    "train: unknown argument 'stpes'; did you mean 'steps'": lambda run: interplay.train(
-        "dilemma/fixed", stpes=3
-    ),
-    "train: unknown argument 'on_updat'; did you mean": lambda run: interplay.train(
-        "dilemma/fixed", on_updat=print
-    ),
-    "unknown key learning_rate; did you mean ppo.learning_rate": lambda run: interplay.train(
-        "dilemma/fixed", learning_rate=1
-    ),
-    "Run: unknown argument 'truts'; did you mean 'trust'": lambda run: Run(run.folder, truts=True),
-    "evaluate: unknown argument 'episods'; did you mean": lambda run: run.evaluate(episods=3),
-    "record: unknown argument 'evry'; did you mean": lambda run: run.record(evry=3),
-    "Run.curves: unknown argument 'column'; did you mean": lambda run: run.curves(column=["kl"]),
-    "Run.resume: unknown argument 'step'; did you mean": lambda run: run.resume(step=3),
-    "Run.policy: unknown argument 'gredy'; did you mean": lambda run: run.policy(gredy=True),
-}
-
-
-@pytest.mark.parametrize("words", MISSPELT)
-def test_a_misspelt_argument_is_one_line_that_names_the_one_meant(words, tmp_path):
-    (tmp_path / "settings.toml").write_text("")
-    with pytest.raises(UserError) as raised:
-        MISSPELT[words](Run(tmp_path))
-    assert words in str(raised.value)
-    assert isinstance(raised.value, TypeError) or "unknown key" in words
 
 
 @pytest.mark.parametrize("name", ["train", "evaluate"])

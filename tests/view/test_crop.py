@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pytest
 
-from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.core.scene import Canvas, Scene
 from interplay.view.crop import Crop
 from interplay.view.picture import render
 from interplay.view.video import record
-from tests.view.scenes import SIZE, TextWorld, WalkWorld, pixels
+from tests.view.scenes import SIZE, WalkWorld, pixels
 from tests.view.test_picture import PAGE, RED, painted
 
 
@@ -41,37 +38,6 @@ def test_a_place_and_the_middle():
     assert Crop((50, 40), 500)(scene()).bounds == (0, 0, 100, 80)
     whole = scene()
     assert Crop()(whole) is whole
-
-
-@pytest.mark.parametrize(
-    ("focus", "zoom", "words"),
-    [
-        (2, None, "focus = 2"),
-        (-1, None, "focus = -1"),
-        ((101, 3), None, "focus = 101,3"),
-        ((float("nan"), 3), None, "focus = (nan, 3)"),
-        ((1, 2, 3), None, "focus = (1, 2, 3)"),
-        (None, 0, "zoom = 0"),
-        (None, float("inf"), "zoom = inf"),
-    ],
-)
-def test_what_is_not_there_is_said_in_a_line(focus, zoom, words):
-    with pytest.raises(UserError, match="^" + re.escape(words)):
-        Crop(focus, zoom)(scene())
-
-
-def test_worlds_without_a_map_or_agents_say_so(tmp_path):
-    with pytest.raises(UserError, match="focus"):
-        record(TextWorld(), RandomPolicy(), tmp_path / "a.png", focus=0)
-    c = Canvas((0, 0, 9, 9))
-    c.tiles("ground", np.zeros((9, 9), int))
-    with pytest.raises(UserError, match="draws no agents"):
-        Crop(0)(c.scene())
-    with pytest.raises(UserError, match=r"zoom = 3\.0: a \.replay keeps every step"):
-        record(WalkWorld(), RandomPolicy(), tmp_path / "a.replay", zoom=3.0)
-    with pytest.raises(UserError, match=r"legend = False: a \.replay keeps every step"):
-        record(WalkWorld(), RandomPolicy(), tmp_path / "a.replay", legend=False)
-    assert not list(tmp_path.iterdir())
 
 
 class LateWorld(WalkWorld):

@@ -105,9 +105,6 @@ def test_beside_a_published_curve_every_slot_is_counted(tmp_path):
     assert [log.steps.tolist() for log in logs] == [[4096, 8192], [4096]]
     axis, logs = choose_axis([read_run(folder)], [Reference("a level", "life", level=2.0)])
     assert (axis, logs[0].steps.tolist()) == ("agent-steps", [900])
-    (folder / "metrics.jsonl").write_text('{"agent_steps": 1, "slot_steps": 4}\n{"agent_steps": 2}\n')
-    with pytest.raises(UserError, match="lines without slot_steps"):
-        choose_axis([read_run(folder)], published(world))
 
 
 def test_what_was_published_is_there_for_the_eight_variants():
@@ -134,41 +131,8 @@ def test_sides_have_their_published_figures():
         assert ("boxes_placed" in columns) == ("-all-" in world)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "nothing logged yet"),
-        ('{"agent_steps": 1', "nothing logged yet"),
-        ('{"agent_steps": 1}\n{broken}\n{"agent_steps": 2}\n', "line 2 is damaged"),
-        ("[1]\n", "no JSON object"),
-        ('{"loss": 1.0}\n', "without agent_steps"),
-        (
-            '{"agent_steps": 1}\n{"agent_steps": 2e99}\n',
-            "line 2: agent_steps = 2e\\+99 is no number of steps",
-        ),
-        ('{"agent_steps": -1}\n', "line 1: agent_steps = -1 is no number of steps"),
-        ('{"agent_steps": 2}\n\n{"agent_steps": 1}\n', "line 3: agent_steps fall from 2 to 1"),
-        ('{"agent_steps": 1, "of_episodes": 5}\n', "line 1: of_episodes = 5 is no list of names"),
-        ('{"agent_steps": 1, "x": 1, "of_episodes": [["x"]]}\n', "is no list of names"),
-    ],
-)
-def test_damaged_logs_are_one_line(tmp_path, text, message):
-    (tmp_path / "metrics.jsonl").write_text(text)
-    with pytest.raises(UserError, match=message) as caught:
-        read_run(tmp_path)
-    assert "\n" not in str(caught.value)
-
-
-def test_wrong_runs_columns_and_files_are_told(tmp_path):
+def test_a_run_without_episodes_says_so(tmp_path):
     run = make_run(tmp_path / "a")
-    with pytest.raises(UserError, match=r"no metrics\.jsonl"):
-        plot_runs([tmp_path], tmp_path / "c.png")
-    with pytest.raises(UserError, match="at least one run"):
-        plot_runs([], tmp_path / "c.png")
-    with pytest.raises(UserError, match="'lenght'"):
-        plot_runs([run], tmp_path / "c.png", columns=["lenght"])
-    with pytest.raises(UserError, match=r"end the name in .png or .pdf or .svg"):
-        plot_runs([run], tmp_path / "c.gif")
     (run / "metrics.jsonl").write_text('{"agent_steps": 1, "kl": 0.1}\n')
     with pytest.raises(UserError, match="no episodes"):
         plot_runs([run], tmp_path / "c.png")
@@ -185,15 +149,6 @@ def test_names_out_of_files_are_words_and_no_formulas(tmp_path, world):
     with (folder / "metrics.jsonl").open("a") as file:
         file.write('{"agent_steps": 999999, "$\\\\frac$": 1}\n')
     assert plot_runs([folder], tmp_path / "a.png", ["episode_length", "$\\frac$"]).stat().st_size
-
-
-@pytest.mark.parametrize("number", ["1e308", "-1e308", "[1e200]"])
-def test_numbers_that_cannot_be_drawn_are_refused(tmp_path, number):
-    folder = make_run(tmp_path / "a")
-    with (folder / "metrics.jsonl").open("a") as file:
-        file.write(f'{{"agent_steps": 999999, "life": {number}}}\n')
-    with pytest.raises(UserError, match="'life' holds a number beyond 1e\\+100"):
-        read_run(folder)
 
 
 def test_a_log_whose_lines_name_ever_new_columns_is_refused(tmp_path, monkeypatch):
@@ -235,29 +190,12 @@ def test_agents_and_teams_have_curves_of_their_own(tmp_path):
     plot_runs([tmp_path / "a"], tmp_path / "c.png", ["episode_return", "kills"], by="team", against="time")
 
 
-def test_what_cannot_be_split_is_told(tmp_path):
-    log = read_run(make_teams(tmp_path / "a"))
-    alone = read_run(make_teams(tmp_path / "b", "survival/1v1-heals-low"))
-    for logs, name, by, key in (
-        ([log], "kills", "agent", "draw it by team"),
-        ([log], "life", "agent", "life"),
-        ([alone], "kills", "team", "draw it by agent"),
-        ([log, alone], "kills", "team", "teams"),
-        ([log, alone], "kills", "agent", "agents"),
-        ([log], "kills", "side", "side"),
-    ):
-        with pytest.raises(UserError, match=key):
-            split(logs, [name], by)
-
-
 @pytest.mark.parametrize("world", ["given/CartPole-v1", "my.module:World", ""])
 def test_agents_of_a_world_of_ones_own_are_those_of_the_log(tmp_path, world):
     log = read_run(make_teams(tmp_path / "a", world))
     (found,), parts = split([log], ["kills"], "agent")
     assert list(parts["kills"]) == ["agent 0", "agent 1"]
     assert found.column("kills[agent 1]").tolist() == [10.0] * 8
-    with pytest.raises(UserError, match="teams are those of one world of the registry"):
-        split([log], ["kills"], "team")
     other = read_run(make_teams(tmp_path / "b", world, kills=3))
     with pytest.raises(UserError, match="kills has 3 agents, 2 before"):
         split([log, other], ["kills"], "agent")
@@ -269,7 +207,3 @@ def test_any_axis_may_be_chosen(tmp_path):
         axis, (moved,) = choose_axis([log], (), against)
         assert moved.steps[0] == first
     assert axis == "seconds of training"
-    with pytest.raises(UserError, match="no such axis; give agent_steps, slot_steps, time"):
-        choose_axis([log], (), "steps")
-    with pytest.raises(UserError, match="lines without time"):
-        choose_axis([read_run(make_run(tmp_path / "b"))], (), "time")

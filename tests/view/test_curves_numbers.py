@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from interplay.core.errors import UserError
 from interplay.view import curves
 from interplay.view.curves import Reference, plot_runs
 from interplay.view.palette import POPULATIONS
@@ -208,9 +207,3 @@ def test_numbers_and_lists_of_them_are_columns_and_nothing_else_is(tmp_path, val
     log = read_run(write_log(tmp_path, rows))
     assert ("x" in log.columns) == (read is not None)
     np.testing.assert_array_equal(log.column("x"), [np.nan if read is None else read, np.nan])
-
-
-def test_steps_that_are_no_number_are_no_log(tmp_path):
-    (tmp_path / "metrics.jsonl").write_text('{"agent_steps": true, "x": 1}\n')
-    with pytest.raises(UserError, match="without agent_steps"):
-        read_run(tmp_path)

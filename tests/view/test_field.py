@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from interplay.core.errors import UserError
 from studies.field_picture import plot_field
 
 WALLS = np.zeros((4, 6), bool)
@@ -49,12 +48,3 @@ def test_arrows_point_where_moves_go(tmp_path, way, axis, sign):
     where = np.nonzero(np.abs(drawn - empty).max(axis=2) > 0.3)[axis]
     middle = (where.min() + where.max()) / 2
     assert sign * (where.mean() - middle) > 1.0
-
-
-def test_what_does_not_fit_is_refused(tmp_path):
-    with pytest.raises(UserError, match=r"moves have shape \(4, 5, 2\), the map needs \(4, 6, 2\)"):
-        plot_field(np.zeros((4, 5, 2)), WALLS, tmp_path / "a.png")
-    with pytest.raises(UserError, match="5 marks"):
-        plot_field(field(0, 1), WALLS, tmp_path / "a.png", {str(i): (0, i) for i in range(5)})
-    with pytest.raises(UserError, match="unknown kind of file"):
-        plot_field(field(0, 1), WALLS, tmp_path / "a.gif")

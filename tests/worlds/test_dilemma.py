@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.evaluate import play
 from interplay.registry import list_policies, make_policy
@@ -146,12 +145,3 @@ def test_an_open_ended_game_is_cut_at_its_longest():
     assert np.array_equal(both, ~first), "an end is told once"
     assert not (step.terminated & step.truncated).any()
     assert step.truncated[~first, 0].mean() == pytest.approx(0.5, abs=0.1)
-
-
-def test_a_snapshot_of_a_game_that_goes_on_behind_its_end_is_refused():
-    world = interplay.make_world("dilemma/fixed")
-    world.reset()
-    snapshot = world.save()
-    snapshot["rounds"][0] = 50
-    with pytest.raises(UserError, match="field over"):
-        world.load(snapshot)

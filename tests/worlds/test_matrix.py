@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.evaluate import play
 from interplay.registry import make_policy
@@ -208,12 +207,3 @@ def test_a_world_that_is_over_waits_for_reset_while_others_play(world_id):
     assert not step.reward[0].any()
     for name in ("stream", "steps", "cue", "last", "hits", "joint", "returns"):
         assert np.array_equal(before[name][0], after[name][0]), name
-
-
-def test_a_snapshot_whose_game_goes_on_behind_its_end_is_refused():
-    world = interplay.make_world("matrix/climbing")
-    world.reset()
-    snapshot = world.save()
-    snapshot["steps"][0] = 10
-    with pytest.raises(UserError, match="field over"):
-        world.load(snapshot)

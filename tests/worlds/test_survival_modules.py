@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from interplay.checker import check_world
-from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.core.scene import scene_of
 from interplay.registry import make_policy, make_world
@@ -147,27 +146,6 @@ def test_without_cameras_things_are_known_by_omniscience_alone_and_others_never(
     assert not seen["heals_mask"].any()
     assert not seen["boxes_mask"].any()
     assert seen["box_items_mask"].all()
-
-
-@pytest.mark.parametrize(
-    ("given", "key"),
-    [
-        ({"zone": "off"}, "max_steps"),
-        ({"inventory": "off", "drop_action": True}, "drop_action .* with inventory = off"),
-        ({"melee": "off", "melee_range": 3.0}, "melee_range .* with melee = off"),
-        ({"zone": "off", "max_steps": 9, "zone_damage": 2}, "zone_damage .* with zone = off"),
-        ({"cameras": "off", "view_depth": 5.0}, "view_depth .* with cameras = off"),
-        ({"zone": "no"}, "zone"),
-        ({"teams": [2, 1, 3]}, "agents = 6"),
-        ({"teams": [4]}, "teams"),
-        ({"teams": [0, 4]}, "teams"),
-        ({"teams": 3}, "teams"),
-        ({"agents": 5}, r"teams = \[3, 2\]"),
-    ],
-)
-def test_what_cannot_be_is_refused(given: dict, key: str) -> None:
-    with pytest.raises(UserError, match=key):
-        make_world(WORLD, 1, **given)
 
 
 # -- teams of any sizes -------------------------------------------------------------------------------------------

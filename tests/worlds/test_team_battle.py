@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import interplay
-from interplay.core.errors import UserError
 from interplay.evaluate import play
 from interplay.gridworld.actors import BinaryAttackActor, MoveActor
 from interplay.gridworld.dones import ActiveDone, OneTeamRemainingDone
@@ -153,18 +152,3 @@ def test_with_strength_0_nobody_dies():
         step = world.step(player.act(step))
     assert step.acting.all()
     assert step.acting.shape == (1, 200)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"num_agents": 3}, r"num_agents = 3 cannot fill teams = 4; use at least 4 agents"),
-        ({"start": "anywhere", "num_agents": 65}, r"num_agents = 65 .* 64"),
-        ({"strength": 2}, r"strength = 2.* is not allowed"),
-        ({"strenght": 1}, r"unknown key strenght; did you mean strength"),
-    ],
-)
-def test_wrong_options_take_one_line(options, message):
-    with pytest.raises(UserError, match=message) as error:
-        interplay.make_world(ID, **options)
-    assert "\n" not in str(error.value)

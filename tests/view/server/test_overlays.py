@@ -8,7 +8,6 @@ import threading
 import numpy as np
 import pytest
 
-from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.evaluate.lifetimes.mmo.ghosts import CLIP, livable, moments, value_map
 from interplay.evaluate.lifetimes.mmo.overlays.recorders import visits
@@ -69,15 +68,6 @@ def test_counts_go_by_their_logarithm_and_none_is_no_value():
     assert (cells.lowest, cells.highest, cells.log, cells.diverging) == (0.0, 7.0, True, False)
     told = np.frombuffer(encode_cells(0, 0, cells)[20:], np.uint8)
     assert told.tolist() == [0, 1 + round(LEVELS * np.log(2) / np.log(8)), 255, 0]
-
-
-@pytest.mark.parametrize(
-    ("values", "form", "words"),
-    [(np.zeros((2, 3)), "curves", "map or a window"), (np.zeros((3000, 3000)), "map", "at most")],
-)
-def test_what_no_page_can_draw_is_refused(values, form, words):
-    with pytest.raises(UserError, match=words):
-        cells_of(Layer("n", "n", values, form, "diverging", "n", "N.", (0, 1)))
 
 
 def test_values_are_those_of_ghosts_in_the_world_as_it_stands(address):

@@ -212,25 +212,6 @@ def test_a_world_that_cannot_say_what_is_seen_says_that(monkeypatch):
         assert not any(hidden(page))
 
 
-@pytest.mark.parametrize(
-    ("names", "said"),
-    [
-        ({"way": ("left", "right")}, "gives way 2 choices, it has 3"),
-        ({"way": ("left", "stay", "left")}, "way has one name twice"),
-        ({"way": ("left", "", "right")}, "way has ''"),
-        ({"way": ("left", "stay\n", "right")}, "way has 'stay"),
-        ({"way": "abc"}, "gives way 3 choices"),
-        ({"way": ("a", "b", "c"), "else": ("a",)}, "has 2 heads"),
-        ({"way": ("links", "stay", "right")}, "'a' means 'left' of 'way'"),
-    ],
-)
-def test_names_that_do_not_fit_are_refused(names, said):
-    world = Street()
-    world.action_names = names
-    with pytest.raises(UserError, match=said):
-        Play(Cast(world, RandomPolicy(), "random"))
-
-
 def test_kinds_have_names_of_their_own():
     world = TwoKinds()
     world.action_names = {"jumper": {"jump": ("no", "yes"), "kick": ("no", "left", "right")}}

@@ -127,8 +127,6 @@ def test_a_port_in_use_is_one_line(capsys):
             line
             == f"interplay: --port {address.port}: another program serves it; leave --port out for any free one"
         )
-        with pytest.raises(UserError, match="another program serves it"):
-            bind(port=address.port)
     finally:
         listening.close()
 
@@ -315,10 +313,6 @@ def test_who_plays_a_world_without_a_run():
     for _ in range(3):
         play.step()
     assert play.over
-    with pytest.raises(UserError, match="unknown policy 'defekt'; did you mean 'defect'"):
-        Players("defekt").cast("world", "dilemma/fixed")
-    with pytest.raises(UserError, match="no such run folder"):
-        Players("runs/none").cast("world", "dilemma/fixed")
 
 
 def test_overlays_of_ones_own_are_offered_by_name(monkeypatch, tmp_path):

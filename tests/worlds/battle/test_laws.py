@@ -230,26 +230,6 @@ def test_the_state_is_that_of_a_side():
         world.side_state(2)
 
 
-BAD = [
-    ({"red": "3 mariner"}, "mariner"),
-    ({"red": "3 ghost"}, "ghost"),
-    ({"red": ""}, "red = ''"),
-    ({"red": "0 marine"}, "red"),
-    ({"red": "65 marine"}, "65 units"),
-    ({"red": "9999999999999 marine"}, "9999999999999 units"),
-    ({"blue": "1 marine, 1 marine"}, "marine twice"),
-    ({"red": "60 immortal", "width": 12.0, "height": 12.0}, "135 of ground"),
-    ({"drawn": True, "blue": "3 marine"}, "drawn = true"),
-    ({"look_directions": 1}, "look_directions = 1"),
-]
-
-
-@pytest.mark.parametrize(("options", "key"), BAD)
-def test_bad_scenarios(options, key):
-    with pytest.raises(UserError, match=key):
-        make_world("battle/3m", **options)
-
-
 def test_an_illegal_action_is_refused_and_nothing_happens():
     world = make_world("battle/3m", 2)
     world.reset()

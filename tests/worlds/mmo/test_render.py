@@ -149,8 +149,3 @@ def test_the_caption_tells_the_mean_of_the_lives_that_have_ended(deaths: int, me
     status = scene_of(world, 1).layer("status")
     assert status.options["titles"] == ("tick", "living", "births", "deaths", "mean life")
     assert status.text == ((90, 5, 8, deaths, mean),)
-
-
-def test_a_world_that_was_never_reset_is_not_drawn() -> None:
-    with pytest.raises(RuntimeError, match="reset"):
-        scene_of(make_world("mmo/combat", num_worlds=1), 0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from interplay.core.errors import UserError
 from interplay.registry import list_policies, make_policy, make_world
 from interplay.worlds.pommerman.state import DOWN, LAY, LEFT, RIGHT, RIGID, STOP, UP
 from interplay.worlds.pommerman.world import PommermanWorld
@@ -177,17 +176,6 @@ def test_a_world_is_played_alike_wherever_it_is_in_the_batch():
             world.step(player.act(world.timestep))
         hashes.append(world.hash()[-2:].tolist())
     assert hashes[0] == hashes[1]
-
-
-def test_a_memory_out_of_range_is_refused():
-    world = make_world("pommerman/ffa", 2)
-    world.reset()
-    player = make_policy("pommerman/ffa", "simple")
-    player.start(world, 3)
-    memory = player.save()
-    memory["_memory/chased"][0, 0] = 5
-    with pytest.raises(UserError, match="chased holds 5"):
-        player.load(memory)
 
 
 def test_nobody_who_lays_no_bombs_dies():

@@ -9,7 +9,6 @@ import pytest
 
 import interplay
 from interplay.core.policy import RandomPolicy
-from interplay.core.scene import scene_of
 from interplay.view import palette
 from interplay.view.picture import render
 from interplay.view.video import play, record
@@ -205,11 +204,6 @@ def test_a_game_becomes_a_film_at_reading_pace_and_a_picture_of_any_step(tmp_pat
         record(world, RandomPolicy(), tmp_path / f"{step}.png", step=step)
     assert (tmp_path / "0.png").read_bytes() != (tmp_path / f"{steps}.png").read_bytes()
     assert {path.name for path in tmp_path.iterdir()} == {"game.mp4", "0.png", f"{steps}.png"}
-
-
-def test_a_world_that_was_never_reset_is_not_drawn():
-    with pytest.raises(RuntimeError, match="reset"):
-        scene_of(interplay.make_world("werewolf/9"))
 
 
 @pytest.mark.parametrize("sight", SIGHTS)
