@@ -18,7 +18,9 @@ FEW = "300,000 agent-steps are few for 256 worlds: 64 are trained on; --num-worl
 def trained(monkeypatch: pytest.MonkeyPatch) -> list:
     """Settings of the runs that would have been trained."""
     seen: list = []
-    monkeypatch.setattr("interplay.train.trainer.train", lambda settings, out, **_: seen.append(settings) or "run")
+    monkeypatch.setattr(
+        "interplay.train.trainer.train", lambda settings, out, **_: seen.append(settings) or "run"
+    )
     return seen
 
 
