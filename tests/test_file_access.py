@@ -46,6 +46,11 @@ ALLOWED = {
         "verbs/tournaments.py",
         "tempfile.TemporaryDirectory",
     ): "the folder of a tournament that nobody wants to keep",
+    (
+        "train/cluster_report.py",
+        "tempfile.NamedTemporaryFile",
+    ): "a mark that other machines look for, gone at once",
+    ("train/cluster_report.py", "open"): "the system's own words about its processor",
     ("core/reading.py", "json.loads"): "the reader",
     ("core/reading.py", "tomllib.loads"): "the reader",
     ("core/reading.py", "os.open"): "the reader",

@@ -67,15 +67,15 @@ def resume(run: Path, *, trust: bool = False, **given: Any) -> None:
     Example:
         interplay resume runs/first
     """
-    from interplay.verbs.trainer import load_trainer, machines_of, resume_on_ray
+    from interplay.verbs.trainer import load_trainer, machines_of, refuse_beside_ray, resume_on_ray
 
     with told_by_exit_code():
-        ray, nodes = given.pop("ray"), given["nodes"]
+        nodes, node, coordinator, ray = (given.pop(name) for name in ("nodes", "node", "coordinator", "ray"))
         if ray is not None:
-            path = resume_on_ray(run, ray, nodes, given["workers"], given["steps"])
-            typer.echo(f"run folder: {path}")
+            refuse_beside_ray(node=node, coordinator=coordinator)
+            typer.echo(f"run folder: {resume_on_ray(run, ray, nodes, trust=trust, **given)}")
             return
-        machines = machines_of(given.pop("nodes"), given.pop("node"), given.pop("coordinator"))
+        machines = machines_of(nodes, node, coordinator)
         typer.echo(f"run folder: {load_trainer().resume(run, trust=trust, machines=machines, **given)}")
 
 
@@ -94,7 +94,7 @@ def _run(
     **given: Any,
 ) -> Path:
     """Trains and gives the run folder."""
-    from interplay.verbs.trainer import load_trainer, machines_of, train_on_ray
+    from interplay.verbs.trainer import load_trainer, machines_of, refuse_beside_ray, train_on_ray
 
     trainer = load_trainer()
     if world.endswith(".py"):
@@ -103,6 +103,7 @@ def _run(
 
     settings = run_settings(world, overrides, training.flags(given), trust, league, preset)
     if ray is not None and bank is None:
+        refuse_beside_ray(node=node, coordinator=coordinator)
         return train_on_ray(settings, out, ray, nodes)
     machines = machines_of(nodes, node, coordinator)
     if bank is not None and (machines is not None or ray is not None):

@@ -180,7 +180,7 @@ def _connect(address: str) -> None:
     try:
         import ray
     except ModuleNotFoundError as error:
-        raise UserError('--ray needs Ray; install it with pip install "interplay[ray]"') from error
+        raise UserError('--ray needs Ray; install it with pip install "interplay[train,ray]"') from error
     if ray.is_initialized():
         return
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")

@@ -124,9 +124,9 @@ def examine(pipe: Any) -> None:
 
 
 def _processor() -> str:
-    """The model of the processor."""
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
+    """The model of the processor, where Linux names it."""
+    with contextlib.suppress(OSError), open("/proc/cpuinfo") as lines:
+        for line in lines:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()

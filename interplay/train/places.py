@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -22,6 +22,7 @@ from interplay.train.parallel.exchange import LostWorker
 from interplay.train.parallel.machines import Machines
 from interplay.train.run.checkpoint import latest_checkpoint
 from interplay.train.run.progress import tell
+from interplay.train.run.settings_file import NAME
 from interplay.train.settings import TrainSettings
 from interplay.train.supervision import Faults
 
@@ -59,15 +60,13 @@ class Job(NamedTuple):
         machines: of the run.
         run: its folder.
         settings: as JSON, to begin; "": resume.
-        workers: of each machine.
-        steps: another total; None keeps it.
+        changes: arguments of `resume`.
     """
 
     machines: Machines
     run: Path
     settings: str
-    workers: int
-    steps: int | None
+    changes: Mapping[str, Any]
 
 
 def train_on(
@@ -77,7 +76,7 @@ def train_on(
     nodes: int | None,
     workers: int,
     shards: int,
-    steps: int | None = None,
+    **changes: Any,
 ) -> Path:
     """Trains or resumes a run on the machines of a cluster; returns its folder.
 
@@ -87,12 +86,15 @@ def train_on(
         nodes: machines, a power of two; None: as many as there are and as the shards allow.
         workers: of each machine.
         shards: of the run.
+        **changes: further arguments of `interplay.train.trainer.resume`.
 
     Raises:
         UserError: for settings that are refused, too few machines, or three losses without an update in between.
     """
-    if run.exists() and settings is not None:
-        raise UserError(f"{run} exists; resume it with `interplay resume {run}`, or choose another --out")
+    if settings is not None and (run / NAME).exists():
+        raise UserError(
+            f"{run} holds a run; resume it with `interplay resume {run}`, or choose another --out"
+        )
     faults = Faults()
     with finishing() as stop:
         while True:
@@ -100,7 +102,7 @@ def train_on(
             faults.begin(_saved(run))
             text = "" if settings is None or latest_checkpoint(run) else settings.model_dump_json()
             try:
-                return _Attempt(hosts, chosen, workers).lead(run, text, steps, stop)
+                return _Attempt(hosts, chosen, workers).lead(run, text, changes, stop)
             except LostWorker as error:
                 lost = error
             faults.updates = _saved(run)
@@ -154,7 +156,7 @@ class _Attempt:
         self._said: list[deque[str]] = [deque(maxlen=SAID) for _ in chosen]
         self._done: Path | None = None
 
-    def lead(self, run: Path, settings: str, steps: int | None, stop: Stop) -> Path:
+    def lead(self, run: Path, settings: str, changes: Mapping[str, Any], stop: Stop) -> Path:
         """Trains; returns the run's folder.
 
         Raises:
@@ -166,7 +168,8 @@ class _Attempt:
             coordinator = self._meet(stop)
             for node, one in enumerate(self._all):
                 machines = Machines(len(self._all), node, coordinator)
-                one.send(node, Job(machines, run.absolute(), settings, self._workers, steps))
+                own = {**changes, "workers": self._workers}
+                one.send(node, Job(machines, run.absolute(), settings, own))
             while any(one.tasks for one in self._all):
                 self._take(1.0)
                 if stop and not asked:
@@ -258,7 +261,7 @@ def work(pipe: Any) -> None:
             settings = TrainSettings.model_validate_json(job.settings)
             run = train(settings, job.run, machines=job.machines)
         else:
-            run = resume(job.run, job.workers, job.steps, machines=job.machines)
+            run = resume(job.run, **job.changes, machines=job.machines)
     except UserError as error:
         send(REFUSED, str(error))
         return

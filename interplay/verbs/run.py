@@ -107,7 +107,7 @@ class Run(RunFolder):
         Raises:
             UserError: if the run cannot go on, or was trained on a world object that was not passed.
         """
-        from interplay.verbs.trainer import load_trainer, machines_of, resume_on_ray
+        from interplay.verbs.trainer import load_trainer, machines_of, refuse_beside_ray, resume_on_ray
 
         make = None if self.handed is None else self.handed.make
         if make is not None and workers not in (None, 1):
@@ -115,7 +115,11 @@ class Run(RunFolder):
                 f"workers = {workers}: other processes cannot make an environment that was handed over; leave it out"
             )
         if ray is not None:
-            resume_on_ray(self.folder, ray, nodes, workers, steps)
+            refuse_beside_ray(on_update=on_update, node=node, coordinator=coordinator)
+            resume_on_ray(
+                self.folder, ray, nodes, workers, steps=steps, accept_settings=accept_settings, trust=self.trust,
+                device=device, precision=precision, threads=threads,
+            )  # fmt: skip
             return Run(self.folder, trust=self.trust)
         load_trainer().resume(
             self.folder,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from interplay.core.errors import UserError
 
@@ -68,8 +68,8 @@ def train_on_ray(settings: TrainSettings, out: str | Path | None, address: str, 
     return train_on(Cluster(address), run, with_checkpoints(settings), nodes, train.workers, train.shards)
 
 
-def resume_on_ray(run: Path, address: str, nodes: int | None, workers: int | None, steps: int | None) -> Path:
-    """Resumes a run on the machines of a Ray cluster."""
+def resume_on_ray(run: Path, address: str, nodes: int | None, workers: int | None, **changes: Any) -> Path:
+    """Resumes a run on the machines of a Ray cluster; `changes` are further arguments of `resume`."""
     from interplay.connect.cluster import Cluster
     from interplay.core.settings import from_toml
     from interplay.train.places import train_on
@@ -77,4 +77,11 @@ def resume_on_ray(run: Path, address: str, nodes: int | None, workers: int | Non
     from interplay.train.settings import TrainSettings
 
     train = from_toml(run / NAME, TrainSettings).train
-    return train_on(Cluster(address), run, None, nodes, workers or train.workers, train.shards, steps)
+    return train_on(Cluster(address), run, None, nodes, workers or train.workers, train.shards, **changes)
+
+
+def refuse_beside_ray(**given: object) -> None:
+    """Refuses arguments that a run on a Ray cluster does not read."""
+    for name, value in given.items():
+        if value is not None:
+            raise UserError(f"{name} = {value}: a run with ray does not read it; leave it out")

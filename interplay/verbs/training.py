@@ -100,7 +100,7 @@ def train(
     """
     from interplay.connect.handed import hand_over
     from interplay.core.settings import merge
-    from interplay.verbs.trainer import load_trainer, machines_of, train_on_ray
+    from interplay.verbs.trainer import load_trainer, machines_of, refuse_beside_ray, train_on_ray
 
     trainer = load_trainer()
     from interplay.verbs.settings import run_settings  # needs the trainer's packages
@@ -123,6 +123,7 @@ def train(
         _keep_in_process(given, typed)
     chosen = run_settings(handed.id, given, typed, trust, league, preset, own)
     if ray is not None:
+        refuse_beside_ray(on_update=on_update, node=node, coordinator=coordinator)
         if own is not None:
             raise UserError(
                 f"ray = {ray}: other machines cannot make an environment that was handed over; write it into a module"

@@ -25,6 +25,7 @@ EXTRAS = {
     "wandb": ("wandb",),
     "mlflow": ("mlflow",),
     "sb3": ("stable_baselines3",),
+    "ray": ("ray",),
     "rllib": ("ray", "torch"),
     "openspiel": ("pyspiel",),
 }

@@ -17,6 +17,7 @@ from gymnasium import spaces
 
 from interplay.cli.main import VERBS, run
 from interplay.evaluate.communication.table import About
+from interplay.train.parallel.machines import Machines
 from interplay.train.sweep.axes import Drawn
 
 # Options that say how a result is shown.
@@ -29,6 +30,7 @@ SHOWN = {
     "sweep": {"dry_run"},
     "runs": {"json", "csv"},
     "bench": {"json"},
+    "cluster": {"json"},
     "prepare": {"every"},  # instead of worlds' names: tests/evaluate/test_prepare.py
     "worlds": {"json"},
 }
@@ -173,11 +175,22 @@ def for_train(heard: Heard) -> None:
     world = SimpleNamespace(close=lambda: None, agents=("agent_0",), kinds=(kind,))
     heard.put("interplay.verbs.settings:open_world", world)
     heard.put("interplay.train.bank:train_in_bank")
+    heard.put("interplay.verbs.trainer:train_on_ray")
+
+
+def for_resume(heard: Heard) -> None:
+    trainer(heard)
+    heard.put("interplay.verbs.trainer:resume_on_ray")
+
+
+def place_of(ray: str | None) -> str | None:
+    return ray and f"place of {ray}"
 
 
 def for_sweep(heard: Heard) -> None:
     trainer(heard)
     heard.put("interplay.verbs.opening:open_world", SimpleNamespace(close=lambda: None))
+    heard.put("interplay.verbs.trainer:place_of", place_of)
     heard.put("interplay.train.sweep:sweep")
     heard.put("interplay.train.sweep:resume_sweep")
 
@@ -194,6 +207,7 @@ def for_tournament(heard: Heard) -> None:
         heard.note("play", {"out": out, "resume": resume})
         raise Stopped
 
+    heard.put("interplay.verbs.trainer:place_of", place_of)
     for name in ("round_robin", "merge", "standing_in"):
         heard.put(
             f"interplay.verbs.tournament_kinds:{name}",
@@ -280,6 +294,7 @@ Case = dict[
 ]  # parameter of the verb -> what is typed, {where it arrives: as what}
 
 WORLD, OPTION = "simulation/multi-corridor", {"end": 7}
+MACHINES = Machines(4, 1, "a:7")
 _PLAYER: Case = {
     "player": ("hunter", {"find_player.name": "hunter"}),
     "options": ("end=7", {"find_player.options": OPTION}),
@@ -427,8 +442,18 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "world": (WORLD, {"train_in_bank.settings.world.id": WORLD}),
         "bank": ("--bank runs/bank", {"train_in_bank.bank": Path("runs/bank")}),
         "trust": ("--trust", {"train_in_bank.trust": True}),
+    }, {
+        "world": (WORLD, {}),
+        "nodes": ("--nodes 4", {"train.machines": MACHINES}),
+        "node": ("--node 1", {"train.machines": MACHINES}),
+        "coordinator": ("--coordinator a:7", {"train.machines": MACHINES}),
+    }, {
+        "world": (WORLD, {}),
+        "ray": ("--ray h:1", {"train_on_ray.address": "h:1"}),
+        "nodes": ("--nodes 4", {"train_on_ray.nodes": 4}),
+        "out": ("--out runs/a", {"train_on_ray.out": Path("runs/a")}),
     }]),
-    "resume": (trainer, [{
+    "resume": (for_resume, [{
         "run": ("runs/a", {"resume.run": Path("runs/a")}),
         "workers": ("--workers 2", {"resume.workers": 2}),
         "steps": ("--steps 12000", {"resume.steps": 12_000}),
@@ -437,6 +462,18 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "precision": ("--precision tf32", {"resume.precision": "tf32"}),
         "threads": ("--threads auto", {"resume.threads": "auto"}),
         "trust": ("--trust", {"resume.trust": True}),
+        "nodes": ("--nodes 4", {"resume.machines": MACHINES}),
+        "node": ("--node 1", {"resume.machines": MACHINES}),
+        "coordinator": ("--coordinator a:7", {"resume.machines": MACHINES}),
+    }, {
+        "run": ("runs/a", {}),
+        "ray": ("--ray h:1", {"resume_on_ray.address": "h:1"}),
+        "nodes": ("--nodes 4", {"resume_on_ray.nodes": 4}),
+        "workers": ("--workers 2", {"resume_on_ray.workers": 2}),
+        "steps": ("--steps 12000", {"resume_on_ray.changes.steps": 12_000}),
+        "device": ("--device cpu", {"resume_on_ray.changes.device": "cpu"}),
+        "accept_settings": ("--accept-settings", {"resume_on_ray.changes.accept_settings": True}),
+        "trust": ("--trust", {"resume_on_ray.changes.trust": True}),
     }]),
     "sweep": (for_sweep, [{
         "world": (WORLD, {"sweep.settings.settings.world.id": WORLD, "open_world.world_id": WORLD}),
@@ -452,11 +489,13 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "draws": ("--draws 5", {"sweep.settings.draws": 5}),
         "steps": ("--steps 12000", {"sweep.settings.settings.steps": 12_000}),
         "workers": ("--workers 3", {"sweep.workers": 3}),
+        "ray": ("--ray h:1", {"sweep.place": "place of h:1"}),
         "out": ("--out s", {"sweep.out": Path("s")}),
     }, {
         "resume": ("--resume", {}),
         "out": ("--out s", {"resume_sweep.out": Path("s")}),
         "workers": ("--workers 3", {"resume_sweep.workers": 3}),
+        "ray": ("--ray h:1", {"resume_sweep.place": "place of h:1"}),
         "trust": ("--trust", {"resume_sweep.trust": True}),
     }]),
     "league": (for_league, [{
@@ -471,6 +510,7 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "score": ("--score kills", {"round_robin.values.score": "kills"}),
         "max_steps": ("--max-steps 13", {"round_robin.values.max_steps": 13}),
         "workers": ("--workers 3", {"round_robin.workers": 3}),
+        "ray": ("--ray h:1", {"round_robin.place": "place of h:1"}),
         "record": ("--record 2", {"round_robin.record": 2}),
     }, {
         **_of("merge", "homes"),
@@ -484,6 +524,7 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "out": ("--out cup", {"standing_in.out": Path("cup"), "play.out": Path("cup")}),
         "resume": ("--resume", {"play.resume": True}),
         "workers": ("--workers 3", {"standing_in.workers": 3}),
+        "ray": ("--ray h:1", {"standing_in.place": "place of h:1"}),
         "record": ("--record 2", {"standing_in.record": 2}),
         "trust": ("--trust", {"standing_in.trust": True}),
     }]),
@@ -584,6 +625,10 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "seed": ("--seed 11", {"analyse_overlays.seed": 11}),
         "beside": ("--beside runs/b --beside forager", {"analyse_overlays.beside": ["runs/b", "forager"]}),
         "trust": ("--trust", {"analyse_overlays.trust": True}),
+    }]),
+    "cluster": ({"interplay.connect.cluster:Cluster": None, "interplay.train.cluster_report:report_on": Stopped}, [{
+        "address": ("h:1", {"Cluster.address": "h:1"}),
+        "out": ("--out s", {"report_on.folder": Path("s")}),
     }]),
     "worlds": ({"interplay.view.facts:facts_of": Stopped}, [{"world": (WORLD, {"facts_of.world_id": WORLD})}]),
 }  # fmt: skip

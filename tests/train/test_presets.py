@@ -66,7 +66,7 @@ def test_a_run_begins_with_what_its_preset_does_not_honour(capsys, monkeypatch, 
     monkeypatch.chdir(tmp_path)
     trained = []
     monkeypatch.setattr(
-        "interplay.train.trainer.train", lambda settings, out: trained.append(settings) or "x"
+        "interplay.train.trainer.train", lambda settings, out, **_: trained.append(settings) or "x"
     )
     world = SimpleNamespace(agents=(), kinds=(), close=lambda: None)
     monkeypatch.setattr("interplay.verbs.settings.open_world", lambda world_id, **options: world)

@@ -24,6 +24,7 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from interplay.core.errors import UserError
+from interplay.core.reading import parse_json
 from interplay.train.parallel.exchange import LostWorker, SharedMemory, tree_sum
 from interplay.train.parallel.meeting import MOST, place_of
 from interplay.train.run.progress import tell
@@ -106,7 +107,7 @@ class Network:
 
     def share(self, value: Any) -> Any:
         """Machine 0's JSON value, on all machines."""
-        return json.loads(self.texts(json.dumps(value))[0])
+        return parse_json(self.texts(json.dumps(value))[0])
 
     def compare(self, facts: dict[str, Any]) -> None:
         """Refuses machines that differ in a fact.
@@ -115,7 +116,7 @@ class Network:
             UserError: names the first different fact, both machines and both values.
         """
         own = facts | {"host": socket.gethostname()}
-        every = [json.loads(text) for text in self.texts(json.dumps(own))]
+        every = [parse_json(text) for text in self.texts(json.dumps(own))]
         for node, other in enumerate(every):
             for name in facts:
                 if other.get(name) != every[0].get(name):
