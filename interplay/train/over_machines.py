@@ -11,6 +11,7 @@ from typing import Any
 from interplay.core.errors import UserError
 from interplay.core.overdue import OVERDUE
 from interplay.core.settings import changed
+from interplay.core.stopping import Stop
 from interplay.train.devices import CPU
 from interplay.train.interfaced import through_interfaces
 from interplay.train.making import make_learner, registry_factory
@@ -59,11 +60,12 @@ def with_workers(network: Network, settings: TrainSettings) -> TrainSettings:
     return changed(settings, {"train": {"workers": fit}}, "train")
 
 
-def follow_lead(network: Network, make_world: MakeWorld | None) -> Path:
+def follow_lead(network: Network, make_world: MakeWorld | None, stop: Stop) -> Path:
     """Trains this machine's shards until machine 0 ends the run; returns the run folder.
 
     Args:
         make_world: as for `interplay.train.trainer.train`.
+        stop: asks machine 0 to save and stop.
     """
     text, folder, source = network.share(None)
     run = Path(folder)
@@ -79,7 +81,7 @@ def follow_lead(network: Network, make_world: MakeWorld | None) -> Path:
         OVERDUE.limited(settings.train.step_limit),
         worker_pool(settings.train.workers, learner.size, follow, job, network) as exchange,
     ):
-        follow(exchange, *job)
+        follow(exchange, *job, stop)
     return run
 
 

@@ -55,9 +55,9 @@ def supervise(
             return
         except LostWorker as error:
             if network is not None:
-                raise LostWorker(
-                    f"{error}; go on with `interplay resume {folder.path}` on all machines"
-                ) from None
+                saved = latest_checkpoint(folder.path) is not None
+                cure = f"go on with `interplay resume {folder.path}`" if saved else "start the run again"
+                raise LostWorker(f"{error}; {cure} on all machines") from None
             lost = error
         checkpoint = newest(folder)
         folder.rewind(checkpoint.agent_steps if checkpoint else 0)

@@ -72,7 +72,7 @@ def train(
         if network is not None:
             network.compare(versions() | values(settings))
             if network.node:
-                return follow_lead(network, make_world)
+                return follow_lead(network, make_world, stop)
             settings = with_workers(network, settings)
         return _begin(settings, out, make_world, stop, on_update, network)
 
@@ -155,7 +155,7 @@ def resume(
     with finishing() as stop, network_of(machines) as network:
         if network is not None and network.node:
             network.compare(versions())
-            return follow_lead(network, make_world)
+            return follow_lead(network, make_world, stop)
         change = partial(
             _changed,
             owner=str(run),

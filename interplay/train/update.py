@@ -391,9 +391,9 @@ class Worker:
 
     # -- in step with the others ----------------------------------------------------------------------
 
-    def agree(self, value: int) -> int:
-        """Returns the first worker's value to all."""
-        mine = value if self.exchange.rank == 0 else 0
+    def agree(self, value: int, wish: int = 0) -> int:
+        """Returns the first worker's value to all, plus the wishes of the others."""
+        mine = value if self.exchange.rank == 0 else wish
         return int(self.exchange.all_reduce(np.array([mine], np.float64))[0])
 
     def gather(self, text: str) -> list[str]:

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
 CONTINUE, SAVE, SAVE_AND_STOP, STOP = 0, 1, 2, 3
 CHANGE = 4  # added to these: the worlds are made anew with other options
+ASKED = 8  # added to these: another machine was asked to stop
 FORECAST_AGAIN = 5  # updates before the number of updates is forecast again, since crowds grow at first
 DIGEST_EVERY = 50  # updates between comparisons of the workers' parameters
 OnUpdate = Callable[
@@ -79,7 +80,7 @@ def lead(
     if checkpoint is not None:
         best.keep(checkpoint.path)
     diagnosis, hints = LiveDiagnosis(settings, folder.path), DeviceHints(settings)
-    enough = False
+    enough = asked = False
     with _progress(settings, first_steps) as progress, _tap(worker, folder, progress) as tap:
         save = functools.partial(_save, worker, folder, progress, best)
         if not complete(worker, before):
@@ -141,13 +142,13 @@ def lead(
             )
             enough = bool(answer) and not isinstance(answer, Mapping)
             changes = _changes(worker, numbers, known, answer) and not ends
-            if stop or enough:
+            if stop or enough or asked:
                 verdict = SAVE_AND_STOP
             elif ends:
                 verdict = SAVE_AND_STOP if settings.train.checkpoint_at_end or better or kept else STOP
             else:
                 verdict = SAVE if better or kept or _due(worker, now - saved) else CONTINUE
-            _keep_step(worker, verdict, worker.curriculum.describe() if changes else None)
+            _, asked = _keep_step(worker, verdict, worker.curriculum.describe() if changes else None)
             if changes:
                 progress.say(worker.curriculum.in_words())
                 worker.shards[0].collector.tap = tap
@@ -157,12 +158,12 @@ def lead(
                 save(before + now - began, better, ends)
                 saved = time.monotonic()
         seconds = before + time.monotonic() - began
-        ending = _end(worker, folder, seconds, not (stop or enough), stop, progress)
+        ending = _end(worker, folder, seconds, not (stop or enough or asked), stop, progress)
         late = [line for numbers in ending for line in diagnosis.add(worker.agent_steps, numbers)]
         for line in [*late, *diagnosis.close()]:
             progress.say(f"update {worker.updates}: {line}")
-    if stop or enough:
-        by = "" if stop else " by on_update"
+    if stop or enough or asked:
+        by = "" if stop else " by on_update" if enough else " by another machine"
         tell(
             f"stopped{by} at {worker.agent_steps:,} agent-steps; go on with `interplay resume {folder.path}`"
         )
@@ -286,8 +287,13 @@ def follow(
     make: MakeWorld,
     run: Path,
     source: Path | None,
+    stop: Stop | None = None,
 ) -> None:
-    """The loop of every other worker: the same updates and saves, as the first one decides."""
+    """The loop of every other worker: the same updates and saves, as the first one decides.
+
+    Args:
+        stop: of another machine's first worker, which asks the lead to save and stop.
+    """
     settings = TrainSettings.model_validate_json(settings_json)
     OVERDUE.limit = settings.train.step_limit or math.inf
     learner = make_learner(settings, make, source is None, say=str, first=False)
@@ -306,18 +312,24 @@ def follow(
                     play_out(worker)
                 return
             worker.update()
-            verdict = _keep_step(worker, CONTINUE)
+            verdict, _ = _keep_step(worker, CONTINUE, asks=bool(stop))
 
 
-def _keep_step(worker: Worker, verdict: int, state: Mapping[str, Any] | None = None) -> int:
-    """Sends the verdict and a changed curriculum to all workers; compares parameters every `DIGEST_EVERY` updates."""
-    code = worker.agree(verdict + (CHANGE if state is not None else 0))
+def _keep_step(
+    worker: Worker, verdict: int, state: Mapping[str, Any] | None = None, asks: bool = False
+) -> tuple[int, bool]:
+    """Sends the verdict and a changed curriculum to all workers; compares parameters every `DIGEST_EVERY` updates.
+
+    Returns:
+        The verdict, and whether another machine asks to stop.
+    """
+    code = worker.agree(verdict + (CHANGE if state is not None else 0), ASKED * asks)
     verdict = code % CHANGE
-    if code >= CHANGE:
+    if code % ASKED >= CHANGE:
         worker.begin_stage(state)
     if verdict != CONTINUE or worker.updates % DIGEST_EVERY == 0:
         worker.compare_digests()
-    return verdict
+    return verdict, code >= ASKED
 
 
 def _save(

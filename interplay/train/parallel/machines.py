@@ -183,11 +183,11 @@ def _leave(error: BaseException) -> NoReturn:
     if isinstance(error, KeyboardInterrupt):
         line, code = "stopped", 130
     elif isinstance(error, (UserError, LostWorker)):
-        line, code = f"error: {error}", 1
+        line, code = f"interplay: {error}", 2 if isinstance(error, UserError) else 1
     else:
         line, code = "".join(traceback.format_exception(error)).rstrip(), 1
     if leaving is not None:
-        leaving(isinstance(error, UserError), line.removeprefix("error: "))
+        leaving(isinstance(error, UserError), line.removeprefix("interplay: "))
     else:
         tell(line)
     sys.stdout.flush()
@@ -222,10 +222,16 @@ def _connect(machines: Machines) -> None:
     xla_bridge._jax.make_gloo_tcp_collectives = partial(made, hostname=own)
     jax.config.update("jax_cpu_collectives_implementation", "gloo")
     jax.config.update("jax_enable_preemption_service", False)  # it would take SIGTERM away
+    absent = UserError(
+        f"{nodes} machines did not meet at {coordinator} within {START_TIMEOUT} s; are all started?"
+    )
+    limit = threading.Timer(START_TIMEOUT, _leave, [absent])  # jax itself would end with a trace of its C++
+    limit.daemon = True
+    limit.start()
     try:
         jax.distributed.initialize(
             coordinator, nodes, node, cluster_detection_method="deactivate",
-            initialization_timeout=START_TIMEOUT, heartbeat_timeout_seconds=HEARTBEAT_TIMEOUT,
+            initialization_timeout=2 * START_TIMEOUT, heartbeat_timeout_seconds=HEARTBEAT_TIMEOUT,
             coordinator_bind_address=coordinator if node == 0 else None,
         )  # fmt: skip
         jax.devices("cpu")
@@ -233,6 +239,8 @@ def _connect(machines: Machines) -> None:
         raise UserError(
             f"machine {node} of {nodes}, coordinator {coordinator}: {_first_line(error)}"
         ) from error
+    finally:
+        limit.cancel()
 
 
 def _own_address(coordinator: str) -> str:
