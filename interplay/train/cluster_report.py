@@ -44,7 +44,7 @@ class Report(NamedTuple):
 
 
 def report_on(hosts: Hosts, folder: Path) -> Report:
-    """Starts a process on each machine, which tells what it finds; a power of two of them exchanges vectors.
+    """Examines each machine by a process there; a power of two of them exchanges vectors.
 
     Args:
         folder: that all machines must share; created, and left as it was.
@@ -58,8 +58,8 @@ def report_on(hosts: Hosts, folder: Path) -> Report:
         with _marked(folder) as mark:
             for number, one in enumerate(every):
                 one.send(number, str(mark))
-            told = _answers(every)
-        facts = [answer["versions"] for answer in told]
+            answers = _answers(every)
+        facts = [answer["versions"] for answer in answers]
         differences = {
             name: [fact[name] for fact in facts]
             for name in facts[0]
@@ -68,7 +68,7 @@ def report_on(hosts: Hosts, folder: Path) -> Report:
         most = 1 << (len(every).bit_length() - 1)
         exchange = {}
         if most > 1 and not differences:
-            coordinator = f"{found[0].address}:{told[0]['port']}"
+            coordinator = f"{found[0].address}:{answers[0]['port']}"
             for node in range(most):
                 every[node].send(node, Machines(most, node, coordinator))
             exchange = _answers(every[:most])[0]
@@ -76,7 +76,7 @@ def report_on(hosts: Hosts, folder: Path) -> Report:
         kill_all(every)
     rows = tuple(
         {"name": host.name, "address": host.address, "cores": host.cores, **answer["machine"]}
-        for host, answer in zip(found, told, strict=True)
+        for host, answer in zip(found, answers, strict=True)
     )
     return Report(rows, differences, exchange)
 
@@ -106,7 +106,7 @@ def _answers(every: Sequence[TaskProcess]) -> list[Any]:
 
 
 def examine(pipe: Any) -> None:
-    """Tells what this machine finds, then takes part in exchanges."""
+    """Sends this machine's facts, then takes part in exchanges."""
     mark = Path(pipe.recv())
     machine = {"processor": _processor(), "sees_folder": mark.exists(), "cpus": os.cpu_count()}
     pipe.send({"versions": versions(), "machine": machine, "port": free_port()})

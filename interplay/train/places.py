@@ -1,6 +1,6 @@
 """Leads a run over the machines of a cluster: starts a process on each, and starts all anew when one is lost.
 
-Each process trains as with ``--nodes`` (`over_machines`). This one prints what the first says, and never computes.
+Each process trains as with ``--nodes`` (`over_machines`). This one prints the lines of the first, and never computes.
 """
 
 from __future__ import annotations
@@ -217,9 +217,9 @@ class _Attempt:
                 self._fail(node, kind, text)
 
     def _fail(self, node: int, kind: str, text: str) -> None:
-        """Raises the reason of a failure, after a moment for the last words of the other machines.
+        """Raises the reason of a failure, after a moment for the last messages of the other machines.
 
-        A machine that ends others says so (`BROKEN`); one that is lost ends without a word, or does not answer.
+        A machine that ends because of another sends `BROKEN`; a lost one ends without a message, or does not answer.
         """
         reasons = {node: (kind, text)}
         until = time.monotonic() + LAST

@@ -111,6 +111,20 @@ def test_workers_of_one_machine_open_no_port(tmp_path: Path) -> None:
     assert found == [[], []]
 
 
+def test_a_stop_of_another_machine_saves_the_run(tmp_path: Path) -> None:
+    lead, other = start([{}, {}], folder=str(tmp_path), case="ppo", updates=10**6)
+    while not latest_checkpoint(tmp_path / "run"):
+        time.sleep(0.02)
+    other.terminate()
+    said = lead.communicate(timeout=120)[1]
+    other.communicate(timeout=60)
+    assert (lead.returncode, other.returncode) == (0, 0)
+    assert "stopped by another machine" in said
+    last = latest_checkpoint(tmp_path / "run")
+    assert last is not None
+    assert int(last.name) == log_of(tmp_path / "run")[-1]["agent_steps"]
+
+
 def test_the_loss_of_the_lead_ends_the_others(tmp_path: Path) -> None:
     lead, other = start([{"victim": 0}, {}], folder=str(tmp_path), case="ppo")
     lead.communicate(timeout=300)
