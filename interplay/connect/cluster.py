@@ -77,6 +77,10 @@ class Cluster:
             if node["Alive"]
         ]
 
+    def cores(self) -> int:
+        """Cores of all machines."""
+        return sum(host.cores for host in self.hosts())
+
     def start(self, work: Callable[..., None], arguments: tuple[Any, ...]) -> tuple[Any, _Remote]:
         import ray
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy

@@ -13,6 +13,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
+from interplay.core.helping import processors
+
 LOST: Any = object()  # instead of a message: the process has ended
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
@@ -37,6 +39,10 @@ class Place(Protocol):
         """Starts ``work(pipe, *arguments)``; returns the other end of its pipe, and the process."""
         ...
 
+    def cores(self) -> int:
+        """Cores in all."""
+        ...
+
 
 class ThisMachine:
     """Spawns processes, which end with this one."""
@@ -49,6 +55,9 @@ class ThisMachine:
         process.start()
         theirs.close()  # so that the pipe ends when the process does
         return pipe, process
+
+    def cores(self) -> int:
+        return processors()
 
 
 HERE = ThisMachine()

@@ -9,18 +9,18 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from interplay.core.errors import UserError
 from interplay.evaluate.tournaments.farm import Unit, play_units
-from interplay.evaluate.tournaments.ratings.standings import rate_players
 from interplay.evaluate.tournaments.results_log import ResultsLog
 from interplay.evaluate.tournaments.round_robins import (
     Farm,
+    RoundRobinSettings,
     make_settings,
-    play_missing,
-    read_matches,
     run_round_robin,
 )
 from interplay.registry import make_policy
@@ -31,6 +31,12 @@ pytestmark = pytest.mark.slow
 
 EXPECTED = {str(match): {"scores": [float(match % 7), float(match % 5)]} for match in range(60)}
 UNITS = [Unit(match, (str(match),)) for match in range(60)]
+
+
+def cup(players: tuple[str, ...], **given: Any) -> RoundRobinSettings:
+    """A round robin of scripted players."""
+    known = {"identities": tuple(f"policy {player}" for player in players)}
+    return make_settings(world="matrix/rock-paper-scissors", players=players, **{**known, **given})
 
 
 def kept(path: Path) -> dict[str, object]:
@@ -79,28 +85,23 @@ def test_a_match_that_costs_three_processes_is_aborted_alone(tmp_path: Path) -> 
 
 
 def test_aborted_matches_are_counted_and_not_rated(tmp_path: Path) -> None:
-    settings = make_settings(
-        world="matrix/rock-paper-scissors",
-        players=("random", "rock"),
-        identities=("policy random", "policy rock"),
-        matches=8,
-    )
+    settings = cup(("random", "rock"), matches=8)
     policies = [make_policy(settings.world, name) for name in settings.players]
-    whole = run_round_robin(settings, policies)
+    whole = run_round_robin(settings, policies, tmp_path)
     keys = [f"0-1/{match}" for match in range(8)]
-    with ResultsLog(None) as log:
-        play_missing(settings, policies, log)
-        assert sorted(log.results) == keys
+    with ResultsLog(tmp_path / "results.jsonl") as log:
+        scores = [log.results[key]["scores"] for key in (*keys[:2], *keys[4:])]
         log.drop(keys[2:4])
         log.append({key: {"aborted": "exit code -9"} for key in keys[2:4]})
-        matches = read_matches(settings, log)
-        assert [match.match for match in matches] == [0, 1, 4, 5, 6, 7]
-        found = rate_players(settings.players, matches, 2, settings.seed, score=settings.score)
+    some = run_round_robin(settings, policies, tmp_path, resume=True)
+    assert (whole.matches, whole.aborted) == (8, 0)
+    assert (some.matches, some.aborted, some.to_dict()["aborted"]) == (6, 2, 2)
+    assert some.wins[1, 0] == sum(0.5 + np.sign(rock - random) / 2 for random, rock in scores)
+    with ResultsLog(tmp_path / "results.jsonl") as log:
         log.drop(keys)
         log.append({key: {"aborted": "exit code -9"} for key in keys})
-        with pytest.raises(UserError, match="every match of random against rock"):
-            read_matches(settings, log)
-    assert (found.matches, whole.matches) == (6, 8)
+    with pytest.raises(UserError, match="every match of random against rock"):
+        run_round_robin(settings, policies, tmp_path, resume=True)
 
 
 def test_trouble_is_told_as_it_is_and_nobody_is_left_behind(tmp_path: Path) -> None:
@@ -113,13 +114,7 @@ def test_trouble_is_told_as_it_is_and_nobody_is_left_behind(tmp_path: Path) -> N
 
 
 def test_a_round_robin_by_processes_is_the_same(tmp_path: Path) -> None:
-    settings = make_settings(
-        world="matrix/rock-paper-scissors",
-        players=("random", "rock", "paper"),
-        identities=("policy random", "policy rock", "policy paper"),
-        matches=40,
-        block=8,
-    )
+    settings = cup(("random", "rock", "paper"), matches=40, block=8)
     policies = [make_policy(settings.world, name) for name in settings.players]
     alone = run_round_robin(settings, policies, tmp_path / "alone")
     farm = Farm(2, begin_round_robin, (settings.model_dump_json(), False))
@@ -130,12 +125,7 @@ def test_a_round_robin_by_processes_is_the_same(tmp_path: Path) -> None:
 
 
 def test_a_process_that_finds_another_player_says_so(tmp_path: Path) -> None:
-    settings = make_settings(
-        world="matrix/rock-paper-scissors",
-        players=("random", "rock"),
-        identities=("policy random", "run 7"),
-        matches=4,
-    )
+    settings = cup(("random", "rock"), identities=("policy random", "run 7"), matches=4)
     policies = [make_policy(settings.world, name) for name in settings.players]
     farm = Farm(2, begin_round_robin, (settings.model_dump_json(), False))
     with pytest.raises(UserError, match="rock is policy rock now, the tournament began with run 7"):

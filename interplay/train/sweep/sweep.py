@@ -14,7 +14,6 @@ from typing import Any, NamedTuple, TextIO
 
 from interplay.core.errors import UserError
 from interplay.core.files import FileLock, os_errors_as_user_errors, refuse_links
-from interplay.core.helping import processors
 from interplay.core.processes import HERE, Place
 from interplay.core.seals import sealed_toml
 from interplay.core.stopping import Stop, finishing
@@ -70,7 +69,7 @@ def sweep(
     Args:
         settings: of the sweep. Points and seeds that the folder lacks are added to it.
         out: the sweep's folder.
-        workers: runs at a time; None: one per core.
+        workers: runs at a time; None: one per core of the place.
         stream: of progress; standard error if None.
         place: starts the processes.
 
@@ -97,7 +96,7 @@ def sweep(
         with os_errors_as_user_errors("creating the logs' folder", out):
             (out / LOGS).mkdir(exist_ok=True)
         coordinator = _Coordinator(runs, out, log, stop, stream)
-        with contextlib.closing(Pool(workers or processors(), place)) as pool, coordinator.progress:
+        with contextlib.closing(Pool(workers or place.cores(), place)) as pool, coordinator.progress:
             coordinator.run(pool)
     done = tuple(run.name for run in runs if _done(run.name) in log.results)
     stopped = bool(stop) and len(done) < len(runs)
