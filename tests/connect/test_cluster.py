@@ -58,11 +58,11 @@ def finished(process: subprocess.Popen[str], errors: bool = False) -> str:
 
 def held() -> list[psutil.Process]:
     """The processes that the cluster's actors hold, the oldest first."""
+    words = {one: one.info["cmdline"] or [""] for one in psutil.process_iter(["cmdline"])}
     found = [
         one
-        for one in psutil.process_iter(["cmdline"])
-        if "spawn_main" in " ".join(one.info["cmdline"] or ())
-        and one.parent().cmdline()[0].startswith("ray::")
+        for one, typed in words.items()
+        if "spawn_main" in " ".join(typed) and words.get(one.parent(), [""])[0].startswith("ray::")
     ]
     return sorted(found, key=lambda one: one.create_time())
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import psutil
 import pytest
 
 from interplay.core.errors import UserError
-from interplay.core.processes import HERE, Place
+from interplay.core.processes import HERE, Place, Process
 from interplay.core.settings import changed
 from interplay.train.parallel.exchange import tree_sum
 from interplay.train.parallel.machines import Machines, Network
@@ -48,22 +50,34 @@ class LocalHost(NamedTuple):
 
 
 class TwoHosts:
-    """A cluster of two machines, both of which are this one."""
+    """A cluster of two machines, both of which are this one.
+
+    Attributes:
+        started: processes, the first machine's and the second's by turns.
+    """
+
+    def __init__(self) -> None:
+        self.started: list[Process] = []
 
     def hosts(self) -> list[LocalHost]:
         return [LocalHost("a"), LocalHost("b")]
 
     def at(self, _host: LocalHost, _cores: int) -> Place:
-        return HERE
+        return self
 
+    def start(self, work: Callable[..., None], arguments: tuple[Any, ...]) -> tuple[Any, Process]:
+        pipe, process = HERE.start(work, arguments)
+        self.started.append(process)
+        return pipe, process
 
-def kill_one(run: Path, killed: list[str]) -> None:
-    """Kills the second machine when there is a checkpoint."""
-    while not latest_checkpoint(run):
-        time.sleep(0.02)
-    spawned = [one for one in psutil.Process().children() if "spawn_main" in " ".join(one.cmdline())]
-    spawned[1].kill()
-    killed.append(spawned[1].name())
+    def cores(self) -> int:
+        return 2
+
+    def kill_one(self, run: Path) -> None:
+        """Kills the second machine when there is a checkpoint."""
+        while not latest_checkpoint(run):
+            time.sleep(0.02)
+        self.started[1].kill()
 
 
 @pytest.mark.parametrize("case", RUNS)
@@ -73,13 +87,13 @@ def test_machines_workers_and_a_killed_machine_change_no_bit(
     settings, alone, run = settings_of(case, 60), tmp_path / "alone", tmp_path / "run"
     train(settings, alone)
 
-    killed: list[str] = []
-    killer = threading.Thread(target=kill_one, args=(run, killed))
+    hosts = TwoHosts()
+    killer = threading.Thread(target=hosts.kill_one, args=(run,))
     killer.start()
-    assert train_on(TwoHosts(), run, settings, nodes=2, workers=2, shards=4) == run
+    assert train_on(hosts, run, settings, nodes=2, workers=2, shards=4) == run
     killer.join()
 
-    assert killed
+    assert len(hosts.started) == 4
     assert "machine 1 (b) was lost; going on from the last checkpoint" in capsys.readouterr().err
     assert arrays_of(run) == arrays_of(alone)
     logs = [
@@ -103,8 +117,9 @@ def test_workers_of_one_machine_open_no_port(tmp_path: Path) -> None:
     found = []
 
     def look(_run: Path, _numbers: object) -> None:
-        me = psutil.Process()
-        own = [one for process in (me, *me.children()) for one in process.net_connections("inet")]
+        workers = [psutil.Process(worker.pid) for worker in multiprocessing.active_children()]
+        assert workers
+        own = [one for process in (psutil.Process(), *workers) for one in process.net_connections("inet")]
         found.append([one for one in own if one.status == psutil.CONN_LISTEN])
 
     train(settings, tmp_path / "run", on_update=look)
