@@ -87,6 +87,7 @@ ALLOWED = {
     ("train/run/checkpoint.py", "numpy.load"): "bytes that the reader has read",
     ("train/run/checkpoint.py", "numpy.save"): "into memory",
     ("train/run/checkpoint.py", "os.rename"): "whole folders, after everything in them is durable",
+    ("train/run/copies.py", "os.rename"): "a whole folder, after everything in it is durable",
     ("train/run/metrics_log.py", "open"): "the file that `replacing` gives",
     ("train/run/writers/tensorboard.py", "open"): "events as they happen, which tensorboard alone reads",
     ("train/tabular/debug.py", "open"): "written as it happens, on purpose",

@@ -58,25 +58,37 @@ def train(world: str = "", overrides: Sequence[str] = (), *, bank: Path | None =
 
 
 @declared(Run.resume, without=("self", "on_update"))
-def resume(run: Path, *, trust: bool = False, **given: Any) -> None:
+def resume(run: str, *, trust: bool = False, **given: Any) -> None:
     """Goes on from a run's newest sound checkpoint, as if it had never stopped.
 
     Args:
-        run: a run folder.
+        run: a run folder, or the address of its copy (`train.copy_to`), which is fetched into ``runs/``.
 
     Example:
         interplay resume runs/first
+        interplay resume s3://bucket/runs/first
     """
     from interplay.verbs.trainer import load_trainer, machines_of, refuse_beside_ray, resume_on_ray
 
     with told_by_exit_code():
+        folder = _here(run)
         nodes, node, coordinator, ray = (given.pop(name) for name in ("nodes", "node", "coordinator", "ray"))
         if ray is not None:
             refuse_beside_ray(node=node, coordinator=coordinator)
-            typer.echo(f"run folder: {resume_on_ray(run, ray, nodes, trust=trust, **given)}")
+            typer.echo(f"run folder: {resume_on_ray(folder, ray, nodes, trust=trust, **given)}")
             return
         machines = machines_of(nodes, node, coordinator)
-        typer.echo(f"run folder: {load_trainer().resume(run, trust=trust, machines=machines, **given)}")
+        typer.echo(f"run folder: {load_trainer().resume(folder, trust=trust, machines=machines, **given)}")
+
+
+def _here(run: str) -> Path:
+    """The run folder; a run at an address is fetched first."""
+    if "://" not in run:
+        return Path(run)
+    from interplay.train.run.copies import fetch
+
+    typer.echo(f"fetching {run}", err=True)
+    return fetch(run)
 
 
 def _run(

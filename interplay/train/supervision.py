@@ -46,6 +46,7 @@ def supervise(
 ) -> None:
     """Trains, and continues from the last checkpoint whenever a worker of a single machine is lost."""
     faults = Faults()
+    folder.begin_copies()
     while True:
         try:
             device = folder.settings.train.device

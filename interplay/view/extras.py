@@ -27,6 +27,7 @@ EXTRAS = {
     "sb3": ("stable_baselines3",),
     "ray": ("ray",),
     "rllib": ("ray", "torch"),
+    "remote": ("fsspec",),
     "openspiel": ("pyspiel",),
 }
 

@@ -19,6 +19,8 @@ from interplay.core.files import FileLock, os_errors_as_user_errors, refuse_link
 from interplay.core.seals import Sealed, read_sealed, sealed_toml
 from interplay.core.trust import admit, write_settings
 from interplay.train.run.checkpoint import BEST, Checkpoint, list_checkpoints, set_aside
+from interplay.train.run.copies import MARK as COPY
+from interplay.train.run.copies import Copies
 from interplay.train.run.manifest import read_manifest
 from interplay.train.run.metrics_log import (
     ENDING,
@@ -36,7 +38,7 @@ from interplay.train.run.writers import MARK, Writers, handed_so_far, remove_fil
 from interplay.train.settings import TrainSettings
 
 _FILES, _FOLDERS = (
-    (".lock", "settings.toml", METRICS, "metrics.csv", MARK),
+    (".lock", "settings.toml", METRICS, "metrics.csv", MARK, COPY),
     ("checkpoints", "recordings", "tensorboard", "wandb"),
 )
 
@@ -65,6 +67,7 @@ class RunFolder:
         self._lock = lock
         self._sealed = sealed or Sealed({}, "whole", ())
         self._logs: tuple[MetricsLog, Writers] | None = None
+        self._copies: Copies | None = None
         self._first_step = 0
         self._made: list[Path] = []  # folders that `create` made, innermost first
 
@@ -176,10 +179,17 @@ class RunFolder:
         with os_errors_as_user_errors("rewinding the run", self.path):
             drop_ending(self.metrics_path)
 
+    def begin_copies(self) -> None:
+        """Refuses an address of ``train.copy_to`` that cannot be used; from now on `sync` copies the run there."""
+        if self.settings.train.copy_to is not None:
+            self._copies = Copies(self.path, self.settings.train.copy_to)
+
     def sync(self) -> None:
-        """Makes the logged lines durable; called with each checkpoint."""
+        """Makes the logged lines durable, and copies the run; called with each checkpoint."""
         if self._logs is not None:
             self._logs[0].sync()
+        if self._copies is not None:
+            self._copies.update()
 
     def admit(
         self, checkpoint: Checkpoint | None, accept_settings: bool = False, trust: bool = False
@@ -233,8 +243,10 @@ class RunFolder:
             drop_lines_after(self.metrics_path, agent_steps)
 
     def close(self) -> None:
-        """Closes the logs and releases the lock."""
+        """Closes the logs, completes the copy and releases the lock."""
         self._close_logs()
+        if self._copies is not None:
+            self._copies.close()
         self._lock.release()
 
     def _close_logs(self) -> None:

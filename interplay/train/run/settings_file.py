@@ -40,6 +40,7 @@ _TRAIN = (
     "evaluate_score",
     "quiet",
     "writers",
+    "copy_to",
 )
 RECORD = ("record.every", "record.ticks", "record.keep")
 PACE = ("steps", "name", *(f"train.{key}" for key in _TRAIN), *RECORD)

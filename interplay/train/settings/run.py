@@ -170,6 +170,11 @@ class TrainGroup(Settings):
         ("auto",),
         description="Writers of the metrics besides metrics.jsonl; auto: TensorBoard where it is installed.",
     )
+    copy_to: str | None = Field(
+        None,
+        min_length=1,
+        description="An fsspec address, e.g. s3://bucket/runs; each checkpoint is copied to a folder of the run's name there.",
+    )
 
     def keeps(self, before: int, now: int) -> bool:
         """Whether the checkpoint at `now` is permanent: `keep_at` or `keep_every` has a number in (before, now].
