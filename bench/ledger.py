@@ -2,16 +2,17 @@
 
     .venv/bin/python -m bench.ledger --matches 10000                 # the rate
     .venv/bin/python -m bench.ledger --matches 10000 --kills 50 --coordinators 5
+    .venv/bin/python -m bench.ledger --matches 10000 --kills 50 --coordinators 5 --ray 127.0.0.1:6379   # started here with PYTHONPATH=.
 
 A match waits for a millisecond and gives a score that is a pure function of its number. The first line includes the start of the processes.
-With kills, so many processes, and the coordinator so many times, are killed (SIGKILL) at random moments while matches are played, and the
+With kills, so many processes (on a Ray cluster by turns an actor and the process that it holds), and the coordinator so many times, are killed (SIGKILL) at random moments while matches are played, and the
 coordinator is started again each time; then the table is compared with the one that is expected.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
+import contextlib
 import random
 import signal
 import subprocess
@@ -22,8 +23,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from interplay.evaluate.tournaments.farm import Unit, play_units
 from interplay.evaluate.tournaments.results_log import ResultsLog
+from interplay.verbs.trainer import place_of
 
 MILLISECOND = 0.001
 
@@ -51,10 +55,11 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--kills", type=int, default=0, help="processes that are killed")
     parser.add_argument("--coordinators", type=int, default=0, help="times that the coordinator is killed")
+    parser.add_argument("--ray", help="HOST:PORT of a Ray cluster that starts the processes")
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.folder:
-        coordinate(arguments.folder, arguments.matches, arguments.workers)
+        coordinate(arguments.folder, arguments)
         return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -62,18 +67,20 @@ def main() -> None:
             torment(folder, arguments)
             return
         began = time.perf_counter()
-        coordinate(folder, arguments.matches, arguments.workers)
+        coordinate(folder, arguments)
         seconds = time.perf_counter() - began
         print(
             f"{arguments.matches:,} matches in {seconds:.1f} s: {arguments.matches / seconds:,.0f} a second"
         )
 
 
-def coordinate(folder: Path, matches: int, workers: int) -> None:
+def coordinate(folder: Path, arguments: argparse.Namespace) -> None:
     """Plays what is missing."""
-    units = [Unit(match, (str(match),)) for match in range(matches)]
+    from bench.ledger import begin  # by its module's name, which other processes import
+
+    units = [Unit(match, (str(match),)) for match in range(arguments.matches)]
     with ResultsLog(folder / "results.jsonl") as log:
-        play_units(units, begin, (), log, workers)
+        play_units(units, begin, (), log, arguments.workers, place=place_of(arguments.ray))
 
 
 def torment(folder: Path, arguments: argparse.Namespace) -> None:
@@ -89,6 +96,8 @@ def torment(folder: Path, arguments: argparse.Namespace) -> None:
         str(arguments.matches),
     ]
     command += ["--workers", str(arguments.workers)]
+    if arguments.ray:
+        command += ["--ray", arguments.ray]
     killed = coordinators = 0
     began = time.perf_counter()
     while True:
@@ -99,13 +108,14 @@ def torment(folder: Path, arguments: argparse.Namespace) -> None:
                 continue
             done = path.stat().st_size / 75 / arguments.matches  # a line has about so many bytes
             if killed < arguments.kills and done > 0.9 * killed / arguments.kills:
-                killed += kill_one(coordinator.pid, rng)
+                found = actors(killed) if arguments.ray else children(coordinator.pid)
+                killed += kill_one(found, rng)
             if coordinators < arguments.coordinators and done > 0.9 * (coordinators + 1) / (
                 arguments.coordinators + 1
             ):
                 coordinator.send_signal(signal.SIGKILL)
                 coordinators += 1
-        if coordinator.returncode == 0:
+        if coordinator.returncode != -signal.SIGKILL:
             break
     lines = path.read_text().splitlines()
     with ResultsLog(path) as log:
@@ -114,28 +124,40 @@ def torment(folder: Path, arguments: argparse.Namespace) -> None:
         f"{killed} processes and {coordinators} coordinators killed in {time.perf_counter() - began:.1f} s: "
         f"{len(lines):,} lines for {arguments.matches:,} matches, the table is {'the expected one' if same else 'WRONG'}"
     )
-    sys.exit(0 if same and len(lines) == arguments.matches else 1)
+    sys.exit(coordinator.returncode or not same or len(lines) != arguments.matches)
 
 
-def kill_one(parent: int, rng: random.Random) -> int:
-    """Kills one of a coordinator's processes; gives how many."""
-    try:
-        children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
-    except OSError:
+def kill_one(found: list[psutil.Process], rng: random.Random) -> int:
+    """Kills one of some processes; returns how many."""
+    if not found:
         return 0
-    playing = [int(pid) for pid in children if b"spawn_main" in command_of(pid)]
-    if not playing:
-        return 0
-    os.kill(rng.choice(playing), signal.SIGKILL)
+    with contextlib.suppress(psutil.NoSuchProcess):
+        rng.choice(found).kill()
     return 1
 
 
-def command_of(pid: str) -> bytes:
-    """A process's command line; nothing if it is gone."""
+def children(parent: int) -> list[psutil.Process]:
+    """The processes that a coordinator has started."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return [one for one in psutil.Process(parent).children() if "spawn_main" in typed(one)]
+    return []
+
+
+def actors(turn: int) -> list[psutil.Process]:
+    """On even turns the processes that Ray's actors hold, on odd ones these actors."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        held = [one for one in psutil.process_iter() if "spawn_main" in typed(one)]
+        owners = [(one, one.parent()) for one in held]
+        return [(one, by)[turn % 2] for one, by in owners if by is not None and "ray::" in typed(by)]
+    return []
+
+
+def typed(process: psutil.Process) -> str:
+    """The command line; "" if the process is gone."""
     try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return b""
+        return " ".join(process.cmdline())
+    except (psutil.NoSuchProcess, psutil.ZombieProcess):
+        return ""
 
 
 if __name__ == "__main__":

@@ -27,7 +27,14 @@ from interplay.verbs.run import Run
     league="NAME|FILE.toml",
     preset="NAME",
 )
-def train(world: str = "", overrides: Sequence[str] = (), *, bank: Path | None = None, **given: Any) -> None:
+def train(
+    world: str = "",
+    overrides: Sequence[str] = (),
+    *,
+    bank: Path | None = None,
+    dry_run: bool = False,
+    **given: Any,
+) -> None:
     """Trains agents, with PPO unless the settings choose another algorithm, and writes a run folder: settings, metrics, checkpoints.
 
     Stop it with Ctrl-C and go on with `interplay resume`.
@@ -36,6 +43,7 @@ def train(world: str = "", overrides: Sequence[str] = (), *, bank: Path | None =
         world: a world's id, a settings file, or an experiment's Python file, which holds all settings; a preset has its own world.
         overrides: settings, e.g. ppo.clip=0.1.
         bank: instead of --out: a folder of runs named by their settings; a run that is there is not trained again.
+        dry_run: train for ten seconds, keep nothing, and print what the whole run would take; with --nodes on so many machines.
 
     Example:
         interplay train survival/1v1-heals-low --steps 300000 --out runs/first
@@ -45,16 +53,20 @@ def train(world: str = "", overrides: Sequence[str] = (), *, bank: Path | None =
         interplay train --preset fanti2022 --out runs/published
         interplay train survival/1v1-heals-mid --start-from runs/first
         interplay train settings.toml --out /shared/run --nodes 2 --node 0 --coordinator 10.0.0.1:7777
+        interplay train settings.toml --workers 8 --nodes 4 --dry-run
         interplay train examples/multi_corridor_experiment.py
     """
     if given["preset"] is not None and "=" in world:  # the preset's own world, and a setting
         world, overrides = "", [world, *overrides]
     if world.endswith(".py"):
-        _refuse_more(world, overrides, {**given, "bank": bank})
+        _refuse_more(world, overrides, {**given, "bank": bank, "dry_run": dry_run})
     if bank is not None and (out := given["out"]) is not None:
         raise UserError(f"--out {out} --bank {bank}: a bank names its runs itself; leave one out")
     with told_by_exit_code():
-        typer.echo(f"run folder: {_run(world, overrides, bank, **given)}")
+        if dry_run:
+            _forecast(world, overrides, bank=bank, **given)
+        else:
+            typer.echo(f"run folder: {_run(world, overrides, bank, **given)}")
 
 
 @declared(Run.resume, without=("self", "on_update"))
@@ -126,6 +138,53 @@ def _run(
         return train_in_bank(settings, bank, trust)
     path: Path = trainer.train(settings, out, machines=machines)
     return path
+
+
+def _forecast(
+    world: str,
+    overrides: Sequence[str],
+    trust: bool,
+    league: str | None,
+    preset: str | None,
+    nodes: int | None,
+    **given: Any,
+) -> None:
+    """Prints what a run would take."""
+    from interplay.verbs.trainer import load_trainer
+
+    load_trainer()
+    from interplay.train.forecast import SECONDS, WARM, measure
+    from interplay.train.run.progress import duration
+    from interplay.verbs.settings import run_settings
+
+    for name in ("bank", "out", "node", "coordinator", "ray"):
+        if (value := given.pop(name)) is not None:
+            raise UserError(
+                f"--{name} {value}: --dry-run trains on this machine and keeps nothing; leave it out"
+            )
+    settings = run_settings(world, overrides, training.flags(given), trust, league, preset)
+    workers, shards = settings.train.workers, settings.train.shards
+    if workers * (nodes or 1) > shards or (nodes or 1) & ((nodes or 1) - 1):
+        raise UserError(
+            f"{nodes} machines of {workers} workers cannot share train.shards = {shards}; "
+            "machines are 2, 4, 8 ..., and machines times workers at most the shards"
+        )
+    typer.echo(f"training for {SECONDS:.0f} s after the first {WARM} updates, which compile", err=True)
+    costs = measure(settings)
+    typer.echo(
+        f"this machine, {workers} worker{'s' * (workers > 1)}, {costs.updates} updates after the first: "
+        f"{costs.update:.3g} s an update of {costs.agent_steps:,.0f} agent-steps and {costs.gradient_steps:.0f} gradient steps"
+    )
+    for machines in dict.fromkeys((1, nodes or 1)):
+        each = costs.on(machines)
+        seconds = settings.steps / each.rate
+        where = "" if machines == 1 else f"{machines} such machines at 10 Gb/s, an estimate: "
+        traffic = "" if machines == 1 else f"; each receives {costs.received(machines) / 1e6:,.1f} MB/s"
+        typer.echo(
+            f"{where}{each.rate:,.0f} agent-steps/s; {settings.steps:,} take {duration(seconds)}, "
+            f"{seconds * workers * machines / 3600:.3g} core-hours{traffic}"
+        )
+    typer.echo(f"a checkpoint: {costs.checkpoint / 1e6:,.1f} MB; ratings are not counted")
 
 
 def _train_experiment(config: Path) -> Path:

@@ -12,7 +12,7 @@ import os
 import socket
 import stat
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -85,7 +85,7 @@ class Cluster:
         import ray
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-        options: dict[str, Any] = {"num_cpus": self._cores, "max_restarts": 0, "max_concurrency": 4}
+        options: dict[str, Any] = {"num_cpus": self._cores, "max_restarts": 0, "max_concurrency": 3}
         if self._host is not None:
             options["scheduling_strategy"] = NodeAffinitySchedulingStrategy(self._host, soft=False)
         actor = ray.remote(_Held).options(**options).remote(os.getcwd(), work, arguments)
@@ -105,9 +105,10 @@ class _Held:
         os.chdir(folder)  # relative paths are those of the command
         self._one = TaskProcess(work, *arguments)
 
-    def send(self, message: Any) -> None:
+    def send(self, messages: Sequence[Any]) -> None:
         with contextlib.suppress(OSError):
-            self._one.pipe.send(message)
+            for message in messages:
+                self._one.pipe.send(message)
 
     def receive(self) -> Any:
         """The next message, or `_ENDED` and the exit code."""
@@ -156,10 +157,16 @@ class _Remote:
 
 def _forward(pipe: Any, remote: _Remote) -> None:
     """Passes messages on to the process, and closes the pipe at its end."""
-    with contextlib.suppress(EOFError, OSError):
+    import ray
+
+    with contextlib.suppress(ray.exceptions.RayError, EOFError, OSError):
         while not remote.ended(0.0):
-            if pipe.poll(POLL):
-                remote.actor.send.remote(pipe.recv())
+            messages: list[Any] = []
+            while pipe.poll(0.0 if messages else POLL):
+                messages.append(pipe.recv())
+            if messages:  # one call after the other, since an actor with threads may change their order
+                ray.get(remote.actor.send.remote(messages))
+    remote.join()
     pipe.close()
 
 

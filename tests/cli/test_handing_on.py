@@ -175,6 +175,7 @@ def for_train(heard: Heard) -> None:
     world = SimpleNamespace(close=lambda: None, agents=("agent_0",), kinds=(kind,))
     heard.put("interplay.verbs.settings:open_world", world)
     heard.put("interplay.train.bank:train_in_bank")
+    heard.put("interplay.train.forecast:measure")
     heard.put("interplay.verbs.trainer:train_on_ray")
 
 
@@ -442,6 +443,9 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "world": (WORLD, {"train_in_bank.settings.world.id": WORLD}),
         "bank": ("--bank runs/bank", {"train_in_bank.bank": Path("runs/bank")}),
         "trust": ("--trust", {"train_in_bank.trust": True}),
+    }, {
+        "world": (WORLD, {}),
+        "dry_run": ("--dry-run", {"measure.settings.world.id": WORLD}),
     }, {
         "world": (WORLD, {}),
         "nodes": ("--nodes 4", {"train.machines": MACHINES}),

@@ -21,6 +21,13 @@ from interplay.train.trainer import train
 from tests.train.machine_runs import settings_of
 from tests.train.runs import arrays_of
 
+OWN_WORLD = """
+from interplay.sim.managers import AllStepManager
+from interplay.worlds.corridor.simulation import MultiCorridor
+
+def make() -> AllStepManager:
+    return AllStepManager(MultiCorridor(end=6, num_agents=3), time_limit=60)
+"""
 PORT = 26379
 ADDRESS = f"127.0.0.1:{PORT}"
 
@@ -44,9 +51,10 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]
     subprocess.run([*ray, "stop", "--force"], env=env, check=True, capture_output=True)
 
 
-def typed(env: dict[str, str], *words: object) -> subprocess.Popen[str]:
+def typed(env: dict[str, str], *words: object, cwd: Path | None = None) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "interplay", *map(str, words)]
-    return subprocess.Popen(command, env=env, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, env=env, stderr=pipe, stdout=pipe, text=True, cwd=cwd)
 
 
 def finished(process: subprocess.Popen[str], errors: bool = False) -> str:
@@ -65,6 +73,18 @@ def held() -> list[psutil.Process]:
         if "spawn_main" in " ".join(typed) and words.get(one.parent(), [""])[0].startswith("ray::")
     ]
     return sorted(found, key=lambda one: one.create_time())
+
+
+def test_messages_keep_their_order(cluster: dict[str, str]) -> None:
+    """Results are matched to tasks by it. In a process of its own, which Ray leaves when it ends."""
+    finished(
+        subprocess.Popen(
+            [sys.executable, "-m", "tests.connect.echo", ADDRESS],
+            env=cluster,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    )
 
 
 def test_a_killed_machine_changes_no_bit(tmp_path: Path, cluster: dict[str, str]) -> None:
@@ -92,9 +112,20 @@ def test_a_tournament_has_the_results_of_one_process(tmp_path: Path, cluster: di
 
 
 def test_a_sweep_has_the_runs_of_one_machine(tmp_path: Path, cluster: dict[str, str]) -> None:
-    words = ("sweep", "dilemma/fixed", "num_worlds=4", "network.kind=mlp", "--steps", 512, "-p", "seed=0..1")
+    """Of a world in the command's folder."""
+    (tmp_path / "own_corridor.py").write_text(OWN_WORLD)
+    words = (
+        "sweep",
+        "own_corridor:make",
+        "num_worlds=4",
+        "network.kind=mlp",
+        "--steps",
+        512,
+        "-p",
+        "seed=0..1",
+    )
     for out, more in (("here", ()), ("there", ("--ray", ADDRESS))):
-        finished(typed(cluster, *words, "--workers", 2, "--out", tmp_path / out, *more))
+        finished(typed(cluster, *words, "--workers", 2, "--out", out, *more, cwd=tmp_path))
     runs = sorted(path.parent.name for path in (tmp_path / "here").glob("*/checkpoints"))
     assert len(runs) == 2
     assert all(arrays_of(tmp_path / "here" / run) == arrays_of(tmp_path / "there" / run) for run in runs)

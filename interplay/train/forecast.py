@@ -1,0 +1,106 @@
+"""What a run would cost, from a short trial of it, and how long it would take on more machines."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from interplay.core.settings import changed
+from interplay.train.interfaced import through_interfaces
+from interplay.train.making import make_learner, registry_factory
+from interplay.train.run.checkpoint import latest_checkpoint
+from interplay.train.settings import TrainSettings
+from interplay.train.trainer import train
+
+SECONDS = 10.0  # of a trial, after its first updates
+WARM = 2  # updates that compile
+BANDWIDTH = 1.25e9  # bytes per second between machines: 10 Gb/s
+MESSAGE = 2e-4  # seconds of an exchange of a few numbers between two machines (docs/results/scale.md)
+
+
+class Costs(NamedTuple):
+    """Costs of a run on the machine and with the workers of the trial.
+
+    Attributes:
+        update: seconds of an update.
+        agent_steps, gradient_steps: per update, means over the trial's.
+        numbers: float32 numbers in the vector that is added up in each gradient step.
+        checkpoint: bytes.
+        updates: of the trial that were measured.
+    """
+
+    update: float
+    agent_steps: float
+    gradient_steps: float
+    numbers: int
+    checkpoint: int
+    updates: int
+
+    def on(self, machines: int) -> Costs:
+        """The costs on so many machines like this one: the work is shared, each gradient step has an exchange."""
+        exchange = self.gradient_steps * exchange_seconds(machines, self.numbers)
+        return self._replace(update=self.update / machines + exchange)
+
+    @property
+    def rate(self) -> float:
+        """Agent-steps per second."""
+        return self.agent_steps / self.update
+
+    def received(self, machines: int) -> float:
+        """Bytes per second that each of so many machines receives."""
+        return 4.0 * self.numbers * (machines - 1) * self.gradient_steps / self.on(machines).update
+
+
+def exchange_seconds(machines: int, numbers: int) -> float:
+    """Seconds in which all machines have the vectors of all: a ring of `machines` - 1 steps.
+
+    Example:
+        >>> exchange_seconds(1, 20_000), round(exchange_seconds(4, 177_000), 5)
+        (0.0, 0.0023)
+    """
+    return (machines - 1) * (MESSAGE + 4 * numbers / BANDWIDTH)
+
+
+def measure(settings: TrainSettings, seconds: float = SECONDS) -> Costs:
+    """Trains for some seconds in a temporary folder.
+
+    Raises:
+        UserError: as `train`.
+    """
+    lines: list[tuple[float, int, float]] = []
+
+    def on_update(_run: Path, numbers: Mapping[str, Any]) -> bool:
+        lines.append((time.perf_counter(), numbers["agent_steps"], numbers["gradient_steps"]))
+        return len(lines) > WARM + 1 and lines[-1][0] - lines[WARM - 1][0] > seconds
+
+    own: dict[str, Any] = {
+        "max_updates": None,
+        "max_seconds": None,
+        "max_episodes": None,
+        "writers": (),
+        "quiet": True,
+    }
+    own |= {"copy_to": None, "evaluate_against": (), "checkpoint_seconds": 1e9, "checkpoint_updates": None}
+    trial = changed(settings, {"steps": 10**12, "train": own, "record": {"every": 0}}, "trial")
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()):
+        run = train(trial, Path(folder) / "trial", on_update=on_update)
+        saved = latest_checkpoint(run)
+        assert saved is not None
+        checkpoint = sum(file.stat().st_size for file in saved.iterdir())
+    make = through_interfaces(settings, registry_factory(settings))
+    learner = make_learner(settings, make, begins=True, say=str)
+    measured = lines[WARM:]
+    count = len(measured)
+    return Costs(
+        (lines[-1][0] - lines[WARM - 1][0]) / count,
+        (lines[-1][1] - lines[WARM - 1][1]) / count,
+        sum(steps for _, _, steps in measured) / count,
+        learner.size,
+        checkpoint,
+        count,
+    )
