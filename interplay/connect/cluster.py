@@ -11,6 +11,7 @@ import multiprocessing
 import os
 import socket
 import stat
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -21,6 +22,7 @@ from interplay.core.processes import TaskProcess
 
 _TOKEN_FILE = Path("~/.ray/auth_token")
 CONNECT = 5.0  # seconds for a connection to the cluster's head
+QUIET = 10.0  # seconds of waiting for a core without a line
 POLL = 0.1  # seconds until the end of a process is noticed
 _ENDED = "ended"  # instead of a message
 
@@ -56,6 +58,7 @@ class Cluster:
     def __init__(self, address: str, cores: int = 1, host: str | None = None) -> None:
         self._cores, self._host = cores, host
         self.address = address
+        self._said = False
         _connect(address)
 
     def at(self, host: Host, cores: int) -> Cluster:
@@ -91,11 +94,22 @@ class Cluster:
         actor = ray.remote(_Held).options(**options).remote(os.getcwd(), work, arguments)
         mine, theirs = multiprocessing.Pipe()
         remote = _Remote(actor)
-        for name, body in (("to", _forward), ("from", _collect)):
-            threading.Thread(
-                target=body, args=(theirs, remote), daemon=True, name=f"{name} a machine"
-            ).start()
+        for body in (_forward, _collect):
+            threading.Thread(target=body, args=(theirs, remote), daemon=True).start()
+        if self._host is None:  # with a host `train.places` waits and prints
+            threading.Thread(target=self._wait_for, args=(remote,), daemon=True).start()
         return mine, remote
+
+    def _wait_for(self, remote: _Remote) -> None:
+        """Prints a line if no core is free for a process, unless it was printed for another."""
+        import ray
+
+        with contextlib.suppress(ray.exceptions.RayError):
+            while not ray.wait([remote.actor.__ray_ready__.remote()], timeout=QUIET)[0]:
+                if remote.ended(0.0) or self._said:
+                    return
+                self._said = True
+                _tell(f"--ray {self.address}: waiting for a machine with {self._cores} free core(s)")
 
 
 class _Held:
@@ -196,15 +210,32 @@ def _connect(address: str) -> None:
         return
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     host, colon, port = address.rpartition(":")
+    answers = False
     try:
         if colon and port.isdecimal():  # by itself Ray looks for minutes
             socket.create_connection((host, int(port)), timeout=CONNECT).close()
+            answers = True
         ray.init(address=address, log_to_driver=False, logging_level="ERROR", configure_logging=True)
-    except OSError as error:
+    except (OSError, RuntimeError) as error:
+        said = " ".join(str(error).split())[:150]
+        if answers:
+            raise UserError(
+                f"--ray {address}: the cluster does not admit this machine ({said}); it needs the head's token in "
+                f"~/.ray/auth_token, and the head's version of Ray, which is {ray.__version__} here"
+            ) from None
         raise UserError(
-            f"--ray {address}: there is no cluster ({' '.join(str(error).split())[:150]}); start one with `ray start --head`, "
-            "or use --workers on this machine"
+            f"--ray {address}: there is no cluster ({said}); start one with `ray start --head`, or use --workers on this machine"
         ) from None
+    if os.environ.get("RAY_AUTH_MODE") != "token":
+        _tell(
+            f"--ray {address}: this cluster has no token, so whoever reaches its ports can run programs there; "
+            "start it with RAY_AUTH_MODE=token after `ray get-auth-token --generate`"
+        )
+
+
+def _tell(line: str) -> None:
+    with contextlib.suppress(OSError):
+        print(line, file=sys.stderr, flush=True)
 
 
 def _check_token() -> None:

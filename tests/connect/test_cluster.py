@@ -140,6 +140,16 @@ def test_the_machines_are_reported(tmp_path: Path, cluster: dict[str, str]) -> N
     assert list((tmp_path / "runs").iterdir()) == []
 
 
+def test_a_machine_without_the_token_is_not_admitted(tmp_path: Path, cluster: dict[str, str]) -> None:
+    """And is not said to have no cluster."""
+    without = {name: value for name, value in cluster.items() if not name.startswith("RAY_AUTH")}
+    process = typed(without | {"HOME": str(tmp_path)}, "cluster", ADDRESS, "--out", tmp_path)
+    errors = process.communicate(timeout=120)[1]
+    assert process.returncode
+    assert len(errors.strip().splitlines()) == 1
+    assert "does not admit this machine" in errors
+
+
 def test_a_cluster_that_is_not_there_is_refused(tmp_path: Path) -> None:
     process = typed(
         dict(os.environ), "train", "pong/2p", "--out", tmp_path / "run", "--ray", "127.0.0.1:26390"
