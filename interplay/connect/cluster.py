@@ -202,7 +202,6 @@ def _collect(pipe: Any, remote: _Remote) -> None:
 def _connect(address: str) -> None:
     """Joins the cluster, with its token where this machine has one."""
     _check_token()
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "error")
     try:
         import ray
     except ModuleNotFoundError as error:

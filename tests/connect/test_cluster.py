@@ -146,8 +146,7 @@ def test_a_machine_without_the_token_is_not_admitted(tmp_path: Path, cluster: di
     process = typed(without | {"HOME": str(tmp_path)}, "cluster", ADDRESS, "--out", tmp_path)
     errors = process.communicate(timeout=120)[1]
     assert process.returncode
-    assert len(errors.strip().splitlines()) == 1
-    assert "does not admit this machine" in errors
+    assert "does not admit this machine" in errors.strip().splitlines()[-1]  # after warnings of Ray's own
 
 
 def test_a_cluster_that_is_not_there_is_refused(tmp_path: Path) -> None:
