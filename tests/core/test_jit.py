@@ -1,5 +1,6 @@
 """Kernels: compiled, plain Python on request; phases inside them."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -48,6 +49,14 @@ def run(folder, **environment):
         text=True,
         check=True,
     ).stdout.split()
+
+
+def test_the_garbage_collector_pauses_for_the_outermost_compilation():
+    pause, states = jit._PauseCollector(), []
+    for on in (pause.on_start, pause.on_start, pause.on_end, pause.on_end) * 2:
+        on(None)
+        states.append(gc.isenabled())
+    assert states == [False, False, False, True] * 2
 
 
 def test_kernels_run_in_plain_python_on_request(tmp_path):

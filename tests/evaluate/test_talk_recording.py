@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from interplay.core.errors import UserError
 from interplay.evaluate import play
 from interplay.evaluate.communication import TalkFolder, TalkRecorder, read_talk, reader_of, record
 from interplay.evaluate.communication.recording import BroadcastReader
-from interplay.evaluate.communication.shards import INDEX, wrong_talk
+from interplay.evaluate.communication.shards import INDEX, _check_entry, wrong_talk
 from interplay.evaluate.communication.table import EXECUTION, KILL, TALK, join
 from interplay.registry import make_policy, make_world
 from tests.evaluate.talks import made_up, random_words
@@ -221,6 +223,11 @@ def test_torn_changed_or_missing_shards_are_refused_in_one_line(tmp_path):
         path.write_bytes(damage)
         with pytest.raises(UserError, match=r"torn or changed.*restore the file"):
             read_talk(tmp_path)
+    entry = json.loads((tmp_path / INDEX).read_text())
+    _check_entry(tmp_path / INDEX, path.name, entry)
+    for damage in ({"games": -1}, {"games": "5"}, {"bytes": 2**62}, {"bytes": 1.5}, {"sha256": 3}):
+        with pytest.raises(UserError, match="names no recorded games"):
+            _check_entry(tmp_path / INDEX, path.name, entry | damage)
     path.unlink()
     with pytest.raises(UserError, match="reading"):
         read_talk(tmp_path)

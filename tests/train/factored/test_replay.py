@@ -136,7 +136,9 @@ def test_what_is_saved_goes_on_as_what_was_not():
 def test_a_team_without_a_frame_is_not_open():
     """Otherwise the next reward would go to its last frame, of an older stretch."""
     replay = make()
-    replay.load(make().save() | {"open": np.array([True, False, True]), "at": np.array([0, 2, 3])}, "checkpoint")
+    replay.load(
+        make().save() | {"open": np.array([True, False, True]), "at": np.array([0, 2, 3])}, "checkpoint"
+    )
     assert replay.open.tolist() == [False, False, True]
 
 
