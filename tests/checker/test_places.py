@@ -73,7 +73,7 @@ class Other(Spot):
 
     def observe(self, which: np.ndarray) -> None:
         super().observe(which)
-        self.state.me[self.here(), 0] += 1
+        self.state.me[self.here(), 0] = 50
 
 
 class PaidAtTheReset(Camp):
@@ -113,7 +113,7 @@ PLACES = [
     (Stuck, "mask", {"field": "action_mask/action"}),
     (BothEnds, "ended-flags", {"field": "terminated", "seen": "terminated and truncated at once"}),
     (EndsAndActs, "dead-acts", {"field": "acting", "seen": "acts in the time step in which it ended"}),
-    (Other, "position", {"field": "observation/me"}),
+    (Other, "position", {"field": "observation/me", "value": 50.0}),
     (PaidAtTheReset, "starts-clean", {"world": 0, "step": 61, "field": "reward", "value": 0.25}),
     (NeighbourCleared, "reset-untouched", {"agent": None, "step": 61, "field": "save/storm"}),
     (Loud, "crash", {"world": None, "agent": None, "seen": "step raised ZeroDivisionError: no food"}),

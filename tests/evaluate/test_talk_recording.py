@@ -122,6 +122,14 @@ def test_one_game_of_so_many_is_kept_whatever_the_batch(played):
     same(few, talk.select(talk.games.number % 6 == 0))
 
 
+def test_one_game_in_500_is_recorded_unless_another_number_is_given():
+    """Specification 10."""
+    recorder = TalkRecorder(BroadcastReader())
+    world = make_world("gridworld/broadcast", num_worlds=50)
+    play(world, make_policy(world.id, "random"), 501, max_steps=1, on_step=recorder.add)
+    assert recorder.talk().games.number.tolist() == [0, 500]
+
+
 def test_what_is_taken_is_forgotten_and_nothing_is_lost(played):
     talk = played[0]
     world = make_world("werewolf/9-l1s9", num_worlds=7, seed=1)
