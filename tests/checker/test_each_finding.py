@@ -29,6 +29,27 @@ def with_kind(**own: Any) -> Callable[[int, int], World]:
     return made(lambda world: setattr(world, "kinds", (world.kinds[0]._replace(**own),)))
 
 
+def camp(base: type[Camp] = Camp, **own: Any) -> type[Camp]:
+    return type("Made", (base,), own)
+
+
+def asleep(world: Camp, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
+    Camp._reset(world, which, seeds)
+    world.state.acting[which] = False
+    return world._read()
+
+
+def no_guides(world: Camp, index: int, slot: int) -> Any:
+    raise RuntimeError("no guides")
+
+
+def in_two_lines(world: Camp, action: Any) -> TimeStep:
+    try:
+        return Camp.step(world, action)
+    except ValueError as error:
+        raise ValueError(f"wrong:\n{error}") from error
+
+
 class Buffered(Surveyed):
     """Its state is computed in every step, and the array handed out."""
 
@@ -44,11 +65,6 @@ class Buffered(Surveyed):
         return seen
 
 
-class WideTeams(Surveyed):
-    def team_states(self) -> np.ndarray:
-        return super().team_states().astype(np.float64)
-
-
 class Revived(Camp):
     limit = 20
 
@@ -56,24 +72,6 @@ class Revived(Camp):
         step = super()._read()
         self.stood = getattr(self, "stood", 0) + step.over
         return step._replace(over=step.over & (self.stood != 2))
-
-
-class Sleepers(Camp):
-    def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
-        super()._reset(which, seeds)
-        self.state.acting[which] = False
-        return self._read()
-
-
-class LaterName(Camp):
-    @property
-    def metrics(self) -> dict[str, np.ndarray]:
-        return super().metrics | ({"late": self.state.clock} if self.state.clock.max() > 3 else {})
-
-
-class AnotherStep(Camp):
-    def step(self, action: Any) -> TimeStep:
-        return super().step(action)._replace()
 
 
 class Strict(Camp):
@@ -88,68 +86,28 @@ class Strict(Camp):
         super().move_and_eat(action, going)
 
 
-class Failing(Strict):
-    error = KeyError
-
-
-class Unguided(Camp):
-    def observation_guides(self, index: int, slot: int) -> Any:
-        raise RuntimeError("no guides")
-
-
-class TwoLines(Camp):
-    def step(self, action: Any) -> TimeStep:
-        try:
-            return super().step(action)
-        except ValueError as error:
-            raise ValueError(f"wrong:\n{error}") from error
-
-
-class SignedHash(Camp):
-    def hash(self) -> np.ndarray:
-        return super().hash().astype(np.int64)
-
-
-class LoadsCounted(Camp):
-    loads = 0
-
-    def load(self, snapshot: Any) -> TimeStep:
-        self.loads += 1
-        return super().load(snapshot)
-
-    def hash(self) -> np.ndarray:
-        return super().hash() + np.uint64(self.loads)
-
-
 class Noted(Camp):
-    """Its snapshots have a note, which load leaves out."""
+    """Its snapshots have a note, which load leaves out; it counts the steps of all batches, and the loads of this one."""
+
+    steps, loads = 0, 0
 
     def note(self) -> Any:
-        return [7] * self.num_worlds
+        return np.full(self.num_worlds, Noted.steps)
 
     def save(self) -> dict[str, np.ndarray]:
         return {**super().save(), "note": self.note()}
 
     def load(self, snapshot: Any) -> TimeStep:
+        self.loads += 1
         return super().load({name: array for name, array in snapshot.items() if name != "note"})
 
-
-class OneNote(Noted):
-    def note(self) -> Any:
-        return np.zeros(1)
-
-
-class StepsOfAll(Noted):
-    """The note counts the steps of all batches."""
-
-    steps = 0
-
     def _step(self, action: np.ndarray) -> TimeStep:
-        StepsOfAll.steps += 1
+        Noted.steps += 1
         return super()._step(action)
 
-    def note(self) -> Any:
-        return np.full(self.num_worlds, StepsOfAll.steps)
+
+def late_name(world: Camp) -> dict[str, np.ndarray]:
+    return {"steps": world.state.clock} | ({"late": world.state.clock} if world.state.clock.max() > 3 else {})
 
 
 CASES = [
@@ -159,20 +117,20 @@ CASES = [
     (with_kind(slots=(0, 1, 2)), "identity", "cover every slot"),
     (with_kind(observation_space=spaces.Box(0, 1, (3,))), "spaces", "no spaces.Dict"),
     (Buffered, "global-state", "changed with the next step"),
-    (WideTeams, "global-state", "team_states: no float32"),
+    (camp(Surveyed, team_states=lambda world: World.team_states(world).astype(np.float64)), "global-state", "team_states: no float32"),
     (Revived, "stands-still", "no longer over"),
-    (Sleepers, "starts-clean", "no agent acts after reset"),
-    (LaterName, "metrics", "the names changed"),
-    (AnotherStep, "crash", "not what step returned"),
+    (camp(_reset=asleep), "starts-clean", "no agent acts after reset"),
+    (camp(metrics=property(late_name)), "metrics", "the names changed"),
+    (camp(step=lambda world, action: Camp.step(world, action)._replace()), "crash", "not what step returned"),
     (Strict, "mask-honoured", "refused after state had changed"),
-    (Failing, "mask-honoured", "raised KeyError"),
-    (Unguided, "people", "it raised RuntimeError: no guides"),
-    (TwoLines, "refusal", "not one line"),
-    (SignedHash, "hash", "expected (W,) uint64"),
-    (LoadsCounted, "hash", "the hash is not the one at save"),
-    (Noted, "save-load", "no array of numbers"),
-    (OneNote, "save-load", "the first axis is not the worlds'"),
-    (StepsOfAll, "shared-buffers", "playing another batch of this world changed this one"),
+    (camp(Strict, error=KeyError), "mask-honoured", "raised KeyError"),
+    (camp(observation_guides=no_guides), "people", "it raised RuntimeError: no guides"),
+    (camp(step=in_two_lines), "refusal", "not one line"),
+    (camp(hash=lambda world: Camp.hash(world).astype(np.int64)), "hash", "expected (W,) uint64"),
+    (camp(Noted, note=lambda world: np.full(world.num_worlds, world.loads)), "hash", "the hash is not the one at save"),
+    (camp(Noted, note=lambda world: [7] * world.num_worlds), "save-load", "no array of numbers"),
+    (camp(Noted, note=lambda world: np.zeros(1)), "save-load", "the first axis is not the worlds'"),
+    (Noted, "shared-buffers", "playing another batch of this world changed this one"),
 ]  # fmt: skip
 
 

@@ -26,22 +26,14 @@ class Spot(Camp):
         return at
 
 
-class NotANumber(Spot):
-    def observe(self, which: np.ndarray) -> None:
-        super().observe(which)
-        self.state.me[self.here(), 0] = np.nan
+def spot(field: str, at: Any, value: float, by: str = "observe") -> type[Spot]:
+    """A world in which a number of the state is another one there."""
 
+    def change(world: Spot, which: np.ndarray) -> None:
+        getattr(Camp, by)(world, which)
+        getattr(world.state, field)[(world.here(), at) if at is not None else world.here()] = value
 
-class TooLow(Spot):
-    def observe(self, which: np.ndarray) -> None:
-        super().observe(which)
-        self.state.me[self.here(), 2] = -3
-
-
-class Unbounded(Spot):
-    def pay(self, going: np.ndarray) -> None:
-        super().pay(going)
-        self.state.reward[self.here()] = np.inf
+    return type(f"Spot {field} {value}", (Spot,), {by: change})
 
 
 class UnboundedShare(Spot):
@@ -50,30 +42,16 @@ class UnboundedShare(Spot):
         return {**super().metrics, "share": np.where(self.here(), -np.inf, np.nan)}
 
 
-class Stuck(Spot):
-    def observe(self, which: np.ndarray) -> None:
-        super().observe(which)
-        self.state.legal[self.here()] = False
+class Ends(Spot):
+    flags: tuple[str, ...] = ("truncated",)
 
-
-class BothEnds(Spot):
     def _read(self) -> TimeStep:
         step = super()._read()
-        return step._replace(terminated=step.terminated | self.here(), truncated=step.truncated | self.here())
+        return step._replace(**{name: getattr(step, name) | self.here() for name in self.flags})
 
 
-class EndsAndActs(Spot):
-    def _read(self) -> TimeStep:
-        step = super()._read()
-        return step._replace(truncated=step.truncated | self.here())
-
-
-class Other(Spot):
-    """Of another size or order, the batch has this world elsewhere."""
-
-    def observe(self, which: np.ndarray) -> None:
-        super().observe(which)
-        self.state.me[self.here(), 0] = 50
+class BothEnds(Ends):
+    flags = ("terminated", "truncated")
 
 
 class PaidAtTheReset(Camp):
@@ -106,14 +84,14 @@ class Uncopied(Camp):
 
 
 PLACES = [
-    (NotANumber, "finite", {"field": "observation/me", "value": pytest.approx(np.nan, nan_ok=True)}),
-    (TooLow, "in-space", {"field": "observation/me", "value": -3.0}),
-    (Unbounded, "finite", {"field": "reward", "value": np.inf}),
+    (spot("me", 0, np.nan), "finite", {"field": "observation/me", "value": pytest.approx(np.nan, nan_ok=True)}),
+    (spot("me", 2, -3.0), "in-space", {"field": "observation/me", "value": -3.0}),
+    (spot("reward", None, np.inf, "pay"), "finite", {"field": "reward", "value": np.inf}),
     (UnboundedShare, "metrics", {"field": "metrics/share", "value": -np.inf}),
-    (Stuck, "mask", {"field": "action_mask/action"}),
+    (spot("legal", slice(None), False), "mask", {"field": "action_mask/action"}),
     (BothEnds, "ended-flags", {"field": "terminated", "seen": "terminated and truncated at once"}),
-    (EndsAndActs, "dead-acts", {"field": "acting", "seen": "acts in the time step in which it ended"}),
-    (Other, "position", {"field": "observation/me", "value": 50.0}),
+    (Ends, "dead-acts", {"field": "acting", "seen": "acts in the time step in which it ended"}),
+    (spot("me", 0, 50.0), "position", {"field": "observation/me", "value": 50.0}),
     (PaidAtTheReset, "starts-clean", {"world": 0, "step": 61, "field": "reward", "value": 0.25}),
     (NeighbourCleared, "reset-untouched", {"agent": None, "step": 61, "field": "save/storm"}),
     (Loud, "crash", {"world": None, "agent": None, "seen": "step raised ZeroDivisionError: no food"}),
