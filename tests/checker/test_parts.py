@@ -12,7 +12,7 @@ from gymnasium import spaces
 
 from interplay.checker import planting
 from interplay.checker.layout import _outside, heads, mask_sizes
-from interplay.checker.masks import Choice, _with, illegal_choices
+from interplay.checker.masks import Choice, _legal_actions, _with, illegal_choices
 from interplay.core.world import Kind
 from tests.checker.sound_worlds import Camp
 
@@ -47,6 +47,21 @@ def test_choices_of_one_agent_are_changed() -> None:
     assert changed["c"].tolist() == [[6, 6], [8, 6]], "choices are counted from the start of the space, 5"
     assert (base["a"].sum(), base["c"].sum()) == (0, 24)
     assert (changed["b"] == 0.5).all()
+
+
+@pytest.mark.parametrize(
+    ("space", "head", "count"), [(SPACE, 2, 4 + 2 * 3 * 4), (spaces.MultiDiscrete([3] * 7), 1, 3)]
+)
+def test_all_heads_are_tried_together_where_they_are_few(space: spaces.Space, head: int, count: int) -> None:
+    kind = Kind("agent", (0,), spaces.Dict(), space)
+    given = {"by_kind": lambda tree: {"agent": {}}, "timestep": SimpleNamespace(action_mask=None)}
+    world = SimpleNamespace(kinds=[kind], ignores_illegal=False, **given)
+    base = (
+        {"a": np.zeros((1, 1, 2), int), "c": np.zeros((1, 1), int)} if head == 2 else np.zeros((1, 1, 7), int)
+    )
+    choice = Choice(kind, "c" if head == 2 else "action", head, 0, row=0, column=0)
+    assert len({str(one) for one in _legal_actions(world, base, choice)}) == count - (head == 2) * 4
+    assert len(list(_legal_actions(world, base, choice))) == count
 
 
 def test_illegal_choices_are_those_of_agents_that_act() -> None:

@@ -42,6 +42,12 @@ class UnboundedShare(Spot):
         return {**super().metrics, "share": np.where(self.here(), -np.inf, np.nan)}
 
 
+class OtherMeal(Spot):
+    @property
+    def metrics(self) -> dict[str, np.ndarray]:
+        return {"eaten": np.where(self.here(), 9, self.state.eaten)}
+
+
 class Ends(Spot):
     flags: tuple[str, ...] = ("truncated",)
 
@@ -92,6 +98,7 @@ PLACES = [
     (BothEnds, "ended-flags", {"field": "terminated", "seen": "terminated and truncated at once"}),
     (Ends, "dead-acts", {"field": "acting", "seen": "acts in the time step in which it ended"}),
     (spot("me", 0, 50.0), "position", {"field": "observation/me", "value": 50.0}),
+    (OtherMeal, "position", {"field": "metrics/eaten", "value": 9}),
     (PaidAtTheReset, "starts-clean", {"world": 0, "step": 61, "field": "reward", "value": 0.25}),
     (NeighbourCleared, "reset-untouched", {"agent": None, "step": 61, "field": "save/storm"}),
     (Loud, "crash", {"world": None, "agent": None, "seen": "step raised ZeroDivisionError: no food"}),
