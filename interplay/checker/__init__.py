@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from interplay.checker.bench import Bench, Broken, MakeWorld
+from interplay.checker.bench import Bench, Broken, MakeWorld, described
 from interplay.checker.copies import check_copies
 from interplay.checker.global_state import check_global_state
 from interplay.checker.layout import check_identity, check_layout, check_memory
@@ -145,5 +145,5 @@ def _check_saves(bench: Bench, world: World) -> None:
     except Broken:
         bench.can_save = False
     except Exception as error:
-        bench.add("save-load", f"save raised {type(error).__name__}: {error}", step=0, field="save")
+        bench.add("save-load", f"save raised {described(error)}", step=0, field="save")
         bench.can_save = False

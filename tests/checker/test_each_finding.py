@@ -12,6 +12,7 @@ from gymnasium import spaces
 from interplay.checker import check_world
 from interplay.core.world import TimeStep, World
 from tests.checker.sound_worlds import Camp, Surveyed
+from tests.checker.test_checker import check_form
 
 
 def made(change: Callable[[Any], Any]) -> Callable[[int, int], World]:
@@ -40,7 +41,7 @@ def asleep(world: Camp, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep
 
 
 def no_guides(world: Camp, index: int, slot: int) -> Any:
-    raise RuntimeError("no guides")
+    raise RuntimeError("no guides\nat all")
 
 
 def in_two_lines(world: Camp, action: Any) -> TimeStep:
@@ -82,7 +83,7 @@ class Strict(Camp):
     def move_and_eat(self, action: np.ndarray, going: np.ndarray) -> None:
         legal = np.take_along_axis(self.state.legal, action[..., None], axis=-1)[..., 0]
         if (self.asked(going) & ~legal).any():
-            raise self.error("an illegal choice")
+            raise self.error("an illegal choice" if self.error is ValueError else "no\nchoice")
         super().move_and_eat(action, going)
 
 
@@ -138,3 +139,4 @@ CASES = [
 def test_a_fault_has_its_finding(make: Callable[[int, int], World], law: str, seen: str) -> None:
     report = check_world(make, steps=40)
     assert any(one.law == law and seen in one.seen for one in report.findings), str(report)
+    check_form(report)
