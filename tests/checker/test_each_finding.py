@@ -124,7 +124,7 @@ CASES = [
     (camp(metrics=property(late_name)), "metrics", "the names changed"),
     (camp(step=lambda world, action: Camp.step(world, action)._replace()), "crash", "not what step returned"),
     (Strict, "mask-honoured", "refused after state had changed"),
-    (camp(Strict, error=KeyError), "mask-honoured", "raised KeyError"),
+    (camp(Strict, error=RuntimeError), "mask-honoured", "raised RuntimeError"),
     (camp(observation_guides=no_guides), "people", "it raised RuntimeError: no guides"),
     (camp(step=in_two_lines), "refusal", "not one line"),
     (camp(hash=lambda world: Camp.hash(world).astype(np.int64)), "hash", "expected (W,) uint64"),

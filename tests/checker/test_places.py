@@ -60,6 +60,22 @@ class BothEnds(Ends):
     flags = ("terminated", "truncated")
 
 
+class Restless(Spot):
+    """World 2 ends in its fifth step, and the second agent is then seen elsewhere."""
+
+    def end_lives(self, going: np.ndarray) -> None:
+        super().end_lives(going)
+        ends = self.here().any(axis=1)
+        self.state.terminated[ends] = self.state.acting[ends]
+        self.state.acting[ends], self.state.over[ends] = False, True
+
+    def _step(self, action: np.ndarray) -> TimeStep:
+        over = self.state.over.copy()
+        super()._step(action)
+        self.state.me[over, AGENT, 0] = 60.0
+        return self._read()
+
+
 class PaidAtTheReset(Camp):
     """World 0 is reset in the middle of an episode, before step 61."""
 
@@ -99,6 +115,7 @@ PLACES = [
     (Ends, "dead-acts", {"field": "acting", "seen": "acts in the time step in which it ended"}),
     (spot("me", 0, 50.0), "position", {"field": "observation/me", "value": 50.0}),
     (OtherMeal, "position", {"field": "metrics/eaten", "value": 9}),
+    (Restless, "stands-still", {"step": STEP + 1, "field": "observation/me", "value": 60.0}),
     (PaidAtTheReset, "starts-clean", {"world": 0, "step": 61, "field": "reward", "value": 0.25}),
     (NeighbourCleared, "reset-untouched", {"agent": None, "step": 61, "field": "save/storm"}),
     (Loud, "crash", {"world": None, "agent": None, "seen": "step raised ZeroDivisionError: no food"}),
