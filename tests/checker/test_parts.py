@@ -101,24 +101,3 @@ def test_wild_numbers_by_hand() -> None:
     assert set(planted(planting._repeated, numbers)) <= {3, 7, 9, 4, 20}
     endless = planted(planting._not_finite, np.ones(4, np.float32))
     assert {str(one) for one in endless} == {"nan", "inf", "-inf"}
-
-
-def test_wild_snapshots_change_one_field_four_times_in_five() -> None:
-    sound = [
-        {name: np.full((2, 3), moment * 10 + at) for at, name in enumerate("abcde")} for moment in (1, 2)
-    ]
-    rng, sizes = np.random.default_rng(3), Counter[int]()
-    for _ in range(2000):
-        wild = planting.plant(rng, sound)
-        base = next(one for one in sound if any(wild.snapshot[name] is one[name] for name in one))
-        changed = [name for name in base if wild.snapshot[name] is not base[name]]
-        assert wild.field in changed
-        assert wild.story.startswith(f"{wild.field}: ")
-        assert wild.story.count(": ") == len(changed)
-        sizes[len(changed)] += 1
-    assert [sizes[n] / 2000 for n in (1, 2, 3, 4)] == pytest.approx(
-        [0.8, 0.2 / 3, 0.2 / 3, 0.2 / 3], abs=0.03
-    )
-    assert [(one.field, sorted(one.snapshot)) for one in planting.plant_each(rng, sound)] == [
-        (name, list("abcde")) for name in "abcde"
-    ]
