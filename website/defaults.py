@@ -25,25 +25,29 @@ PAGE = ROOT / "docs" / "defaults.md"
 BEGINNING = """\
 # Defaults
 
-Every setting of training and every option of a world, with its default; written from the code by `website/defaults.py`. `"off"` is no value.
+Every setting of training and every option of a world, with its default; written from the code by `website/defaults.py`. `"off"` means no value,
+`*` any name or number.
 What settings mean together stands in [training](train.md) and its [reference](training-reference.md). `interplay worlds ID` describes the options of a world.
 """
 
 
 def page() -> str:
     """The whole page."""
+    specs = [
+        spec for spec in list_worlds() if spec.make.startswith("interplay.")
+    ]  # not those of other packages
     lines = [BEGINNING, "## Training", "", "| setting | default | what it is |", "|---|---|---|"]
     lines += [f"| `{key}` | {_code(value)} | {_cell(says)} |" for key, value, says in _fields(TrainSettings)]
     lines += ["", "## What worlds suggest for training", "", "| world | settings |", "|---|---|"]
-    suggested = {spec.id: ", ".join(_pairs(spec.training)) for spec in list_worlds() if spec.training}
+    suggested = {spec.id: ", ".join(_pairs(spec.training)) for spec in specs if spec.training}
     lines += [f"| {worlds} | {settings} |" for settings, worlds in _grouped(suggested)]
-    models = {spec.id: spec.settings for spec in list_worlds() if spec.settings}
+    models = {spec.id: spec.settings for spec in specs if spec.settings}
     for settings, worlds in _grouped(models):
         family = worlds.split("/")[0].strip("`")
         alone = {own for world, own in models.items() if world.startswith(f"{family}/")} == {settings}
         lines += ["", f"## {family if alone else worlds}", "", "| option | default |", "|---|---|"]
         lines += [f"| `{key}` | {_code(value)} |" for key, value, _ in _fields(load(settings))]
-        own = [spec for spec in list_worlds() if spec.settings == settings and spec.options]
+        own = [spec for spec in specs if spec.settings == settings and spec.options]
         lines += [line for spec in own for line in ("", f"`{spec.id}`: {', '.join(_pairs(spec.options))}.")]
     return "\n".join(lines) + "\n"
 
