@@ -11,7 +11,7 @@ import pytest
 from gymnasium import spaces
 
 from interplay.checker import planting
-from interplay.checker.layout import _outside, heads, mask_sizes
+from interplay.checker.layout import _outside, heads, mask_sizes, overlap
 from interplay.checker.masks import Choice, _legal_actions, _with, illegal_choices
 from interplay.core.world import Kind
 from tests.checker.sound_worlds import Camp
@@ -35,6 +35,18 @@ def test_heads_and_masks_are_laid_out_key_by_key() -> None:
 )  # fmt: skip
 def test_what_lies_outside_a_space(space: spaces.Space, values: list[Any], wrong: list[Any]) -> None:
     assert _outside(space, np.array(values)).tolist() == np.array(wrong, bool).tolist()
+
+
+def test_memory_that_is_too_hard_to_compare_is_not_called_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = np.zeros(9)
+    assert overlap(whole[:5], whole[4:])
+    assert not overlap(whole[::2], whole[1::2])
+
+    def give_up(*_: Any, **__: Any) -> bool:
+        raise np.exceptions.TooHardError
+
+    monkeypatch.setattr(np, "shares_memory", give_up)
+    assert not overlap(whole[:5], whole[4:])
 
 
 def test_choices_of_one_agent_are_changed() -> None:
