@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -47,3 +51,27 @@ def echo(family, worlds, seed):
     first, players = trust_determinism.begin(family, worlds, seed)
     while True:
         yield np.array(trust_determinism.play_block([first], players)[:, 0])
+
+
+LEFT_OUT = {"seed": 0, "first_world": 0, "threads": 1, "trust": False, "resume": False, "host": "127.0.0.1"}
+
+
+def defaults(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[str, ast.expr | None]]:
+    """(name, default) of each parameter that has a default."""
+    own = function.args
+    yield from zip((one.arg for one in own.kwonlyargs), own.kw_defaults, strict=True)
+    names = [one.arg for one in (*own.posonlyargs, *own.args)]
+    yield from zip(reversed(names), reversed(own.defaults), strict=False)
+
+
+def test_an_argument_that_is_left_out_is_the_same_in_every_function():
+    """So two ways to one run give one run, and none trusts a stranger's files or opens a port to other machines."""
+    met = dict.fromkeys(LEFT_OUT, 0)
+    for path in (Path(__file__).parents[1] / "interplay").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                for name, default in defaults(node):
+                    if name in LEFT_OUT and isinstance(default, ast.Constant) and default.value is not None:
+                        assert default.value == LEFT_OUT[name], f"{path.name}:{node.lineno}: {name}"
+                        met[name] += 1
+    assert min(met.values()) > 4

@@ -29,7 +29,7 @@ def build():
         yield importlib.import_module("build")
     finally:
         sys.path.remove(str(ROOT / "website"))
-        for name in ("build", "worlds", "reference"):
+        for name in ("build", "worlds", "reference", "defaults"):
             sys.modules.pop(name, None)
 
 
@@ -88,6 +88,11 @@ def _numbers(space):
     if isinstance(space, spaces.Dict):
         return sum(map(_numbers, space.spaces.values()))
     return int(np.prod(space.shape or ()))
+
+
+def test_no_default_changes_without_a_line_in_the_docs(build):
+    defaults = importlib.import_module("defaults")
+    assert defaults.PAGE.read_text() == defaults.page(), "run .venv/bin/python website/defaults.py"
 
 
 def test_options_are_explained_by_their_source():

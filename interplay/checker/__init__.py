@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from interplay.checker.bench import Bench, Broken, MakeWorld
+from interplay.checker.bench import Bench, Broken, MakeWorld, described
 from interplay.checker.copies import check_copies
 from interplay.checker.global_state import check_global_state
 from interplay.checker.layout import check_identity, check_layout, check_memory
@@ -14,7 +14,7 @@ from interplay.checker.people import check_people
 from interplay.checker.refusals import check_refusals
 from interplay.checker.report import LAWS, Finding, Report
 from interplay.checker.scenes import check_scenes
-from interplay.checker.snapshots import check_snapshots
+from interplay.checker.snapshots import check_arrays, check_snapshots
 from interplay.checker.streams import check_streams
 from interplay.checker.wild import check_declared, check_wild_snapshots
 from interplay.core.errors import CannotSave, UserError
@@ -136,12 +136,14 @@ def _look(bench: Bench) -> None:
 
 
 def _check_saves(bench: Bench, world: World) -> None:
-    """Whether the world can be saved: if not, a finding, or a note for worlds without snapshots, and the check continues."""
+    """Whether the world can be saved, as arrays by world: if not, a finding, or a note for worlds without snapshots, and the check continues."""
     try:
-        world.save()
+        check_arrays(bench, world, world.save(), 0)
     except CannotSave as error:
         bench.report.skipped.append(f"save and load, which this world does not promise ({error})")
         bench.can_save = False
+    except Broken:
+        bench.can_save = False
     except Exception as error:
-        bench.add("save-load", f"save raised {type(error).__name__}: {error}", step=0, field="save")
+        bench.add("save-load", f"save raised {described(error)}", step=0, field="save")
         bench.can_save = False

@@ -25,6 +25,16 @@ class Broken(Exception):
     """The world broke so badly that this part of the check cannot continue; the finding is already recorded."""
 
 
+def _first_line(error: Exception) -> str:
+    """The first line of an exception's message, since a finding is one line."""
+    return next(iter(str(error).splitlines()), "")
+
+
+def described(error: Exception) -> str:
+    """The type of an exception and the first line of its message."""
+    return f"{type(error).__name__}: {_first_line(error)}"
+
+
 class Bench:
     """Shared parts of the check.
 
@@ -56,9 +66,8 @@ class Bench:
         except Broken:
             raise
         except Exception as error:
-            line = (str(error).splitlines() or [""])[0]
             cured = isinstance(error, UserError)  # its line ends with its own cure
-            seen = line if cured else f"{name} raised {type(error).__name__}: {line}"
+            seen = _first_line(error) if cured else f"{name} raised {described(error)}"
             self.add("crash", seen, step=step, field=name, cured=cured)
             raise Broken from error
 

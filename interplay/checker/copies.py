@@ -7,7 +7,7 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
-from interplay.checker.bench import Bench, Broken, Players
+from interplay.checker.bench import Bench, Broken, Players, described
 from interplay.checker.outputs import Field, copy_fields, first_difference, read_fields
 from interplay.core.world import World
 
@@ -58,8 +58,7 @@ def _has_names(bench: Bench, world: World) -> bool:
     try:
         pickle.dumps((type(world), world._recipe))
     except Exception as error:
-        line = str(error).partition("\n")[0]
-        bench.report.skipped.append(f"whether it is pickled whole ({type(error).__name__}: {line})")
+        bench.report.skipped.append(f"whether it is pickled whole ({described(error)})")
         return False
     return True
 
@@ -68,8 +67,7 @@ def _copied(bench: Bench, name: str, copier: Callable[[Any], Any], world: World)
     try:
         twin: World = copier(world)
     except Exception as error:
-        line = str(error).partition("\n")[0]
-        bench.add("copies", f"{name} raised {type(error).__name__}: {line}", field=name)
+        bench.add("copies", f"{name} raised {described(error)}", field=name)
         raise Broken from error
     return twin
 

@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.checker.bench import Bench, Broken
-from interplay.checker.outputs import Field, flatten, read_fields
+from interplay.checker.outputs import Field, flatten, is_metric, read_fields
 from interplay.core.spaces import action_choices
 from interplay.core.world import Array, Kind, TimeStep, World
 
@@ -187,11 +187,10 @@ def heads(space: spaces.Space, key: str = "action") -> list[tuple[str, int, int]
 
 
 def _check_metrics(bench: Bench, world: World, t: int) -> None:
-    shapes = ((world.num_worlds,), (world.num_worlds, len(world.agents)))
     fields = {}
     for name, values in world.metrics.items():
         array = np.asarray(values)
-        if array.shape not in shapes or array.dtype.kind not in "fiub":
+        if not is_metric(world, array):
             bench.add(
                 "metrics",
                 f"{array.dtype}{array.shape} is neither numbers per world nor per agent",

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from gymnasium import spaces
 
-from interplay.checker.bench import Bench, Players, map_tree
+from interplay.checker.bench import Bench, Players, described, map_tree
 from interplay.checker.layout import heads
 from interplay.checker.outputs import digest, read_fields
 from interplay.core.hashing import hash_rows
@@ -95,7 +95,7 @@ def _probe(bench: Bench, world: World, players: Players, choice: Choice, t: int)
         if not np.array_equal(hash_rows(world.save()), hash_rows(snapshot)):
             bench.add("mask-honoured", "an illegal choice was refused after state had changed", **place)
     except Exception as error:
-        bench.add("mask-honoured", f"an illegal choice raised {type(error).__name__}: {error}", **place)
+        bench.add("mask-honoured", f"an illegal choice raised {described(error)}", **place)
     else:
         outputs = list(_consequences(bench, world, snapshot, illegal, choice.row))
         if not any(_same(outputs, _consequences(bench, world, snapshot, c, choice.row)) for c in candidates):

@@ -45,7 +45,7 @@ def flatten(path: str, tree: Any) -> Iterator[tuple[str, Any]]:
 
 
 def read_fields(world: World, step: TimeStep, metrics: bool = True) -> dict[str, Field]:
-    """The arrays of a time step, and the metrics of this moment, by name."""
+    """The arrays of a time step, and the metrics of this moment that are numbers per world or agent, by name."""
     everyone = tuple(range(len(world.agents)))
     fields = {}
     for title, tree in (("observation", step.observation), ("action_mask", step.action_mask)):
@@ -59,8 +59,15 @@ def read_fields(world: World, step: TimeStep, metrics: bool = True) -> dict[str,
     if metrics:
         for name, values in world.lasting_metrics.items():
             array = np.asarray(values)
-            fields[f"metrics/{name}"] = Field(array, everyone if array.ndim == 2 else None)
+            if is_metric(world, array):  # others are findings, and cannot be compared by world
+                fields[f"metrics/{name}"] = Field(array, everyone if array.ndim == 2 else None)
     return fields
+
+
+def is_metric(world: World, array: Array) -> bool:
+    """Whether an array holds numbers per world, (W,), or per agent, (W, A)."""
+    shapes = ((world.num_worlds,), (world.num_worlds, len(world.agents)))
+    return array.shape in shapes and array.dtype.kind in "fiub"
 
 
 def copy_fields(world: World, step: TimeStep) -> dict[str, Field]:

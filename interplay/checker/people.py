@@ -8,7 +8,7 @@ from typing import Any
 
 from gymnasium import spaces
 
-from interplay.checker.bench import Bench
+from interplay.checker.bench import Bench, described
 from interplay.core.controls import controls_of, names_of
 from interplay.core.errors import UserError
 from interplay.core.fog import fogged, hideable
@@ -35,7 +35,7 @@ def check_people(bench: Bench) -> None:
         except UserError as error:
             bench.add("people", str(error), agent=world.agents[slot])
         except Exception as error:
-            bench.add("people", f"it raised {type(error).__name__}: {error}", agent=world.agents[slot])
+            bench.add("people", f"it raised {described(error)}", agent=world.agents[slot])
     _check_views(bench, world)  # last, as it changes the view
 
 
@@ -45,7 +45,7 @@ def _check_phase(bench: Bench, world: World) -> None:
     except UserError as error:
         bench.add("people", str(error))
     except Exception as error:
-        bench.add("people", f"phase raised {type(error).__name__}: {error}")
+        bench.add("people", f"phase raised {described(error)}")
 
 
 def _check_views(bench: Bench, world: World) -> None:
@@ -61,7 +61,7 @@ def _check_views(bench: Bench, world: World) -> None:
     except UserError as error:
         bench.add("people", f"with and without privileged_view: {error}")
     except Exception as error:
-        bench.add("people", f"with and without privileged_view: {type(error).__name__}: {error}")
+        bench.add("people", f"with and without privileged_view: {described(error)}")
 
 
 def _check_guides(guides: Guides, fields: Mapping[str, spaces.Space[Any]]) -> None:

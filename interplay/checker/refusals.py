@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from interplay.checker.bench import Bench, Players
+from interplay.checker.bench import Bench, Players, described
 from interplay.checker.outputs import copy_fields, first_difference, read_fields
 from interplay.core.world import World
 
@@ -115,7 +115,7 @@ def _refused(
         if "\n" in str(error) or not str(error):
             bench.add("refusal", f"{name}: the refusal is not one line", field=name)
     except Exception as error:
-        bench.add("refusal", f"{name}: raised {type(error).__name__}: {error}", field=name)
+        bench.add("refusal", f"{name}: raised {described(error)}", field=name)
     else:
         bench.add("refusal", f"{name}: was accepted", field=name)
 

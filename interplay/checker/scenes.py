@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.checker.bench import Bench, Players
+from interplay.checker.bench import Bench, Players, described
 from interplay.core.scene import Canvas, Scene
 from interplay.core.world import World
 
@@ -36,7 +36,7 @@ def _draw(bench: Bench, world: World, w: int, t: int, first: Scene | None) -> Sc
         if first is not None:
             scene.check_follows(first)
     except Exception as error:
-        seen = f"draw raised {type(error).__name__}: {error}"
+        seen = f"draw raised {described(error)}"
         bench.add("draw", seen, world=w, step=t, field="draw")
         return None
     if before is not None and not np.array_equal(world.hash(), before):

@@ -39,7 +39,7 @@ def _step(bench: Bench, world: World, players: Players, t: int) -> None:
 def _check_moment(bench: Bench, world: World, t: int) -> None:
     """Leaves the world as it found it, or raises `Broken`."""
     snapshot = bench.attempt(world.save, "save", t)
-    _check_arrays(bench, world, snapshot, t)
+    check_arrays(bench, world, snapshot, t)
     kept = {name: array.copy() for name, array in snapshot.items()}
     pending, hashed = copy_fields(world, world.timestep), world.hash()
     _check_hash_form(bench, hashed, world.num_worlds, t)
@@ -61,7 +61,12 @@ def _check_moment(bench: Bench, world: World, t: int) -> None:
     bench.attempt(lambda: world.load(kept), "load", t)
 
 
-def _check_arrays(bench: Bench, world: World, snapshot: Mapping[str, Array], t: int) -> None:
+def check_arrays(bench: Bench, world: World, snapshot: Mapping[str, Array], t: int) -> None:
+    """Checks the form of a snapshot.
+
+    Raises:
+        Broken: if worlds cannot be compared by it.
+    """
     for name, array in snapshot.items():
         if not isinstance(array, np.ndarray) or array.dtype.kind not in "biufSU":
             bench.add(

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.checker.bench import Bench, Broken, Players
+from interplay.checker.bench import Bench, Broken, Players, described
 from interplay.checker.outputs import Field, copy_fields, first_difference, read_fields
 from interplay.checker.planting import Planted, Snapshot, plant, plant_each
 from interplay.core import seeding
@@ -76,7 +76,7 @@ def attempt(world: World, planted: Planted, seed: int) -> Outcome:
             True, "the refusal is not one line" if "\n" in str(error) else _changed(world, outputs, saved)
         )
     except Exception as error:
-        return Outcome(False, f"load raised {type(error).__name__}: {_line(error)}")
+        return Outcome(False, f"load raised {described(error)}")
     with np.errstate(all="ignore"):
         return Outcome(False, _taken_unseen(world, planted) or _play_on(world, seed))
 
@@ -118,7 +118,7 @@ def _play_on(world: World, seed: int) -> str:
         except ValueError:
             world.reset()
         except Exception as error:
-            return f"accepted, and step {t} raised {type(error).__name__}: {_line(error)}"
+            return f"accepted, and step {t} raised {described(error)}"
         for name, field in read_fields(world, world.timestep, metrics=False).items():
             if field.array.dtype.kind == "f" and not np.isfinite(field.array).all():
                 return f"accepted, and after step {t} {name} is not finite"
@@ -135,9 +135,5 @@ def _changed(world: World, outputs: Mapping[str, Field], saved: Snapshot) -> str
     try:
         at = first_difference(read_fields(world, world.timestep), outputs, rows, rows)
     except RuntimeError as error:
-        return f"refused, and the time step is gone: {_line(error)}"
+        return f"refused, and the time step is gone: {described(error)}"
     return "" if at is None else f"refused, and {at.field} changed all the same"
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())

@@ -28,10 +28,23 @@ def test_no_false_alarm_in_other_batches(num_worlds, seed):
         assert report.ok, str(report)
 
 
+def check_form(report: Report) -> None:
+    """Each finding is one line with a place."""
+    for one in report.findings:
+        assert isinstance(one.seen, str)
+        assert isinstance(one.field, str)
+        assert isinstance(one.agent, str | None)
+        assert all(
+            number is None or (type(number) is int and number >= 0) for number in (one.world, one.step)
+        )
+        assert "\n" not in str(one)
+
+
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.world.__name__)
 def test_planted_fault_is_caught(fault: Fault):
     report = check_world(fault.world, steps=fault.steps)
     assert fault.law in report.laws, f"{fault.story}: {report}"
+    check_form(report)
     # What chance from outside breaks first differs from run to run; every other fault has few findings.
     if fault.law != "determinism":
         assert len(report.laws) <= 4, f"one fault, too many findings: {report}"

@@ -246,6 +246,7 @@ def test_legal_actions_are_those_of_the_mask():
     ]  # a has finished, its action is dropped
     in_turns = OpenSpielListWrapper(TurnBasedManager(Strict({"a": 9, "b": 9}, masks=masks)))
     assert in_turns.reset().observations["legal_actions"] == [[1, 2], []]
+    in_turns.step([0])
     checked = OpenSpielListWrapper(in_turns.sim, enable_legality_check=True)
     checked.reset()
     with pytest.raises(AssertionError, match=r"action 0 of a is illegal now; choose from \[1, 2\]"):

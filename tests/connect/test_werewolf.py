@@ -221,6 +221,10 @@ def test_every_column_of_the_log_is_as_it_was_after_its_phase(tmp_path):
         assert game[names.get(name, name)].tolist() == [row[name] for row in rows], name
     assert len({str(row["alive"]) for row in rows}) > 2
     assert game["role"].tolist() == state.role[0].tolist()
+    (path,) = tmp_path.glob("game-*.npz")
+    np.savez(path, **game | {"reward": np.where(game["reward"] == 0, np.nan, game["reward"])})
+    with pytest.raises(UserError, match="no recorded game"):
+        read_log(tmp_path)
 
 
 def test_a_log_that_cannot_be_written_is_never_torn(tmp_path):

@@ -1,8 +1,10 @@
 """Kernels: compiled, plain Python on request; phases inside them."""
 
+import gc
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -48,6 +50,26 @@ def run(folder, **environment):
         text=True,
         check=True,
     ).stdout.split()
+
+
+def test_the_garbage_collector_pauses_for_the_outermost_compilation():
+    pause, states = jit._PauseCollector(), []
+    for on in (pause.on_start, pause.on_start, pause.on_end, pause.on_end) * 2:
+        on(None)
+        states.append(gc.isenabled())
+    assert states == [False, False, False, True] * 2
+
+
+def test_each_outermost_compilation_asks_for_a_helper(monkeypatch):
+    asked, start = [], jit._StartHelper()
+    monkeypatch.setattr(jit.HELPER, "begin", lambda kernel, key: asked.append(kernel[1]))
+    met = [SimpleNamespace(data={"dispatcher": one}) for one in (random_bits, uniform, normal)]
+    for event in met[:2]:  # a kernel inside another one
+        start.on_start(event)
+    start.on_end(met[1])
+    start.on_end(met[0])
+    start.on_start(met[2])
+    assert asked == ["random_bits", "normal"]
 
 
 def test_kernels_run_in_plain_python_on_request(tmp_path):

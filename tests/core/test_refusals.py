@@ -90,6 +90,10 @@ REFUSED = [
     *(case("agents.*0..255", agents, colour=colour) for colour in (256, [0.5, 1.0])),
     case("agents.*colour", agents, colour=np.zeros((3, 3), np.uint8)),
     case("agents.*from 0", agents, opacity=1.5),
+    *(
+        case("field.*corners", canvas().polygons, "field", np.zeros(x), np.zeros(y), (1, 2, 3))
+        for x, y in (((2, 4), (2, 3)), ((2, 2), (2, 2)), ((1, 2, 3), (1, 2, 3)))
+    ),
     *(case("agents.*2 strings", agents, labels=labels) for labels in (["only one"], "ab", ["a", 2])),
     *(
         case("agents.*1000 characters", agents, labels=labels)

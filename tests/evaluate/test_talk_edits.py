@@ -283,12 +283,17 @@ def test_arms_are_played_on_the_same_episodes_and_do_nothing_to_who_does_not_lis
     def make(arm):
         return make_world("werewolf/9-l1s9", num_worlds=20, seed=1, arm=arm)
 
+    told = []
     found = ablate(
         make,
         lambda: make_policy("werewolf/9-l1s9", "random"),
         ("signals_off", "signals_shuffled"),
         episodes=60,
+        progress=lambda *state: told.append(state),
     )
+    assert {(what, total) for what, _, total in told} == {
+        (f"playing {arm}", 60) for arm in ("full", "signals_off", "signals_shuffled")
+    }
     assert [a.arm for a in found] == ["signals_off", "signals_shuffled"]
     assert all(a.difference == 0 and a.error == 0 and not a.listens for a in found)
 

@@ -288,6 +288,10 @@ def test_beliefs_by_hand():
     assert found.log_score.mean == pytest.approx(-(np.log2(0.8) + np.log2(0.6)) / 2)
     assert found.base_brier == pytest.approx(0.25)
     assert found.reliability[4].tolist() == [pytest.approx(0.4), 0, 1]
+    sure = calibrate(np.array([[[0.0, 1.0]]]), np.array([[True, True]]), np.ones((1, 1, 2), bool))
+    assert sure.log_score.mean == pytest.approx(
+        6 * np.log2(10) / 2, rel=1e-5
+    )  # never worse than one in a million
 
 
 def test_an_exact_posterior_cannot_be_beaten_and_lies_on_the_diagonal():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from interplay.core.errors import UserError
 from interplay.evaluate import play
 from interplay.evaluate.communication import TalkFolder, TalkRecorder, read_talk, reader_of, record
 from interplay.evaluate.communication.recording import BroadcastReader
-from interplay.evaluate.communication.shards import INDEX, wrong_talk
+from interplay.evaluate.communication.shards import INDEX, _check_entry, wrong_talk
 from interplay.evaluate.communication.table import EXECUTION, KILL, TALK, join
 from interplay.registry import make_policy, make_world
 from tests.evaluate.talks import made_up, random_words
@@ -120,6 +122,14 @@ def test_one_game_of_so_many_is_kept_whatever_the_batch(played):
     same(few, talk.select(talk.games.number % 6 == 0))
 
 
+def test_one_game_in_500_is_recorded_unless_another_number_is_given():
+    """Specification 10."""
+    recorder = TalkRecorder(BroadcastReader())
+    world = make_world("gridworld/broadcast", num_worlds=50)
+    play(world, make_policy(world.id, "random"), 501, max_steps=1, on_step=recorder.add)
+    assert recorder.talk().games.number.tolist() == [0, 500]
+
+
 def test_what_is_taken_is_forgotten_and_nothing_is_lost(played):
     talk = played[0]
     world = make_world("werewolf/9-l1s9", num_worlds=7, seed=1)
@@ -221,6 +231,11 @@ def test_torn_changed_or_missing_shards_are_refused_in_one_line(tmp_path):
         path.write_bytes(damage)
         with pytest.raises(UserError, match=r"torn or changed.*restore the file"):
             read_talk(tmp_path)
+    entry = json.loads((tmp_path / INDEX).read_text())
+    _check_entry(tmp_path / INDEX, path.name, entry)
+    for damage in ({"games": -1}, {"games": "5"}, {"bytes": 2**62}, {"bytes": 1.5}, {"sha256": 3}):
+        with pytest.raises(UserError, match="names no recorded games"):
+            _check_entry(tmp_path / INDEX, path.name, entry | damage)
     path.unlink()
     with pytest.raises(UserError, match="reading"):
         read_talk(tmp_path)

@@ -156,6 +156,14 @@ def test_candidates(kind):
 
 
 @pytest.mark.parametrize("kind", ATTACKERS)
+def test_an_attacker_that_hides_others_does_not_hide_them_from_itself(kind):
+    me = attacker(1, 1, attack_range=2, simultaneous_attacks=25, attack_strength=0, blocking=True)
+    crowd = [someone("wall", 3, 1, 2, blocking=True), someone("hidden", 2, 1, 3), someone("seen", 2, 3, 1)]
+    actor = kind(**settle([me, *crowd]), attack_mapping={1: 2})
+    assert set(hit(actor, me, full(actor, me))[1]) == {"seen"}
+
+
+@pytest.mark.parametrize("kind", ATTACKERS)
 def test_the_own_cell_and_the_own_encoding_can_be_attacked(kind):
     """T9: agents in the attacker's cell, and its own kind if mapped, never itself."""
     me = attacker(1, 1, simultaneous_attacks=4)

@@ -338,6 +338,7 @@ def test_m6_everybody_finished_though_only_one_is_named():
     observations, rewards, dones, _ = manager.step({"a": 1})
     assert dones == {"a": True, "b": True, "__all__": True}
     assert list(observations) == list(rewards) == ["a", "b"]
+    assert manager.done_agents == {"a", "b"}
 
 
 def test_m8_a_simulation_in_which_nobody_learns_goes_on_until_it_is_over():

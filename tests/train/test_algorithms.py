@@ -89,6 +89,13 @@ def test_sequences_of_an_own_algorithm_divide_its_rollout() -> None:
 def function(settings: TrainSettings) -> None: ...
 
 
+def test_an_own_algorithm_that_fails_in_its_import_is_one_line(tmp_path: Path, monkeypatch: Any) -> None:
+    (tmp_path / "lame_rule.py").write_text("1 / 0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(UserError, match=r"algorithm = lame_rule:Mine: .*ZeroDivisionError"):
+        make_algorithm(settings_of("lame_rule:Mine"))
+
+
 def test_a_file_that_names_an_algorithm_names_a_program() -> None:
     names = dict(settings_of().code_names())
     assert names["algorithm"] == OWN

@@ -74,6 +74,14 @@ def _by_hand(discrete: str, key: str, tables: list[np.ndarray]) -> np.ndarray:
     return np.concatenate([np.eye(size)[int(n) - start] for n, size in zip(numbers, sizes, strict=True)])
 
 
+def test_the_input_of_a_network_reaches_both_bounds_of_its_space() -> None:
+    settings = NetworkGroup(kind="mlp", discrete="one_hot")
+    names, seen = find_names(SPACE, settings), input_space(SPACE, settings)
+    leaves = encode_all({key: jnp.asarray(leaf)[None] for key, leaf in SEEN.items()}, names)
+    for key in names:
+        assert (leaves[key].min(), leaves[key].max()) == (seen[key].low.min(), seen[key].high.max())
+
+
 def test_boxes_alone_leave_a_network_as_it_was() -> None:
     space = spaces.Dict(a=spaces.Box(0, 1, (3,)), b=spaces.MultiBinary(4))
     for kind in ("mlp", "attention", "pictures"):

@@ -22,7 +22,7 @@ from tests.train.toy_worlds import Corridor
 
 pytestmark = pytest.mark.slow
 
-LEFT, RIGHT = (f"tests.train.test_evaluation:{name}" for name in ("Left", "Right"))
+LEFT, RIGHT, BACK = (f"tests.train.test_evaluation:{name}" for name in ("Left", "Right", "Back"))
 AGAINST = {
     "evaluate_against": ["random", RIGHT],
     "evaluate_every": 600,
@@ -43,6 +43,10 @@ class Left(Policy):
 
     def act(self, timestep: Any) -> np.ndarray:
         return np.zeros(timestep.acting.shape, np.int64)
+
+
+class Back(Left):
+    """Another name for the same."""
 
 
 def settings_of(updates: int, workers: int = 1, **own: Any) -> TrainSettings:
@@ -84,7 +88,7 @@ def test_training_does_not_notice(rated: Path, tmp_path: Path) -> None:
     assert arrays_of(plain) == arrays_of(rated)
 
 
-@pytest.mark.parametrize("against", [[RIGHT], [LEFT, RIGHT]])
+@pytest.mark.parametrize("against", [[RIGHT], [LEFT, RIGHT], [RIGHT, LEFT, BACK]])
 def test_score_rates_by_hand(against: list[str]) -> None:
     """Who goes right beats who goes left; two who do the same draw, and have the same points."""
     settings = settings_of(1, train=AGAINST | {"evaluate_against": against})
@@ -103,6 +107,10 @@ def test_score_rates_by_hand(against: list[str]) -> None:
     if len(against) == 1:
         assert told[0] == rules | {f"score_rate[{RIGHT}]": 0.0, "rating": pytest.approx(-most)}
         assert told[1] == rules | {f"score_rate[{RIGHT}]": 0.5, "rating": pytest.approx(0.0)}
+    elif len(against) == 3:  # who goes right wins all eight against each of the others, who draw
+        anchors = elo(np.array([[0.0, 8, 8], [0, 0, 4], [0, 4, 0]]))
+        for line, points in zip(told, ([0.0, 4, 4], [4.0, 8, 8]), strict=True):
+            assert line["rating"] == pytest.approx(rate_against(np.array(points), 8, anchors))
     else:  # points between the opponents have a mean of 0
         rates = ({f"score_rate[{LEFT}]": own, f"score_rate[{RIGHT}]": own - 0.5} for own in (0.5, 1.0))
         for line, own, points in zip(told, rates, (-most / 2, most / 2), strict=True):

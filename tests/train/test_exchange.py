@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 import time
 from collections.abc import Sequence
 
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 from interplay.core.errors import UserError
+from interplay.core.overdue import OVERDUE
 from interplay.train.parallel.exchange import LostWorker, SharedMemory, SingleProcess, create_block, tree_sum
 from interplay.train.parallel.workers import worker_pool
 
@@ -65,6 +67,33 @@ def die(exchange) -> None:
 
 def complain(exchange) -> None:
     raise UserError("update 3: reward is not finite; check the world")
+
+
+class Hanging:
+    """A step of a worker that does not return."""
+
+    calls, silent = 1, False
+
+    def __init__(self) -> None:
+        self.thread = threading.get_ident()
+
+    def busy(self) -> str:
+        return "world 4 has not come back from step 7"
+
+
+def hang(exchange) -> None:
+    hanging = Hanging()
+    OVERDUE.limit = 0.5
+    OVERDUE.watch(hanging)
+    time.sleep(20)
+
+
+def test_a_worker_whose_step_does_not_return_ends_itself_and_says_why() -> None:
+    with (
+        pytest.raises(UserError, match=r"world 4 has not come back from step 7 .*; fix the environment"),
+        worker_pool(2, 8, hang, ()) as exchange,
+    ):
+        exchange.all_reduce(np.zeros(8, np.float32))
 
 
 def test_a_killed_worker_is_named_within_two_seconds() -> None:

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 
 DUEL = "dilemma/fixed"
 STACKS = {"one": [{"name": "FrameStack", "k": 3}, "ConcatVec"], "two": ["PrevActObs", "ConcatVec"]}
-BY_NAME = {"by": "name", "groups": {"one": ["agent_0"], "two": ["agent_1"]}}
+BY_NAME = {"by": "name", "groups": {"one": ["agent_0"], "two": ["*_1"]}}
 
 
 def settings_of(updates: int = 1, **own: Any) -> TrainSettings:

@@ -268,6 +268,9 @@ def test_a_policy_in_play_remembers_within_lives_and_its_memory_is_saved(tmp_pat
         same = twin.timestep
     kept = policy.save()["memory/agent"]
     assert kept.any()
+    other.forget()
+    other.load(policy.save())
+    assert np.array_equal(other.save()["memory/agent"], kept)
     assert np.array_equal(policy.act(timestep), other.act(same))
     for flag, slot in (("terminated", (1, 0)), ("truncated", (2, 1))):
         flags = {name: np.zeros((4, 2), bool) for name in ("terminated", "truncated")}

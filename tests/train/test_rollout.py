@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from typing import Any
 
 import jax
@@ -40,7 +41,10 @@ def learner() -> Learner:
 def played(learner: Learner) -> Collector:
     """A collector after its first rollout."""
     collector = make_shard(0, make_corridor, learner, settings_of()).collector
-    collect([collector], learner.inference_parameters(), 0)
+    began = time.perf_counter()
+    seconds = collect([collector], learner.inference_parameters(), 0)
+    assert min(seconds.values()) > 0.0
+    assert sum(seconds.values()) < time.perf_counter() - began
     return collector
 
 

@@ -19,8 +19,8 @@ from interplay.train.settings import NetworkGroup
 V, R = 15, 32
 
 
-def space_of(occupancy: bool = True, compact: bool = False) -> spaces.Dict:
-    leaves = {"tiles": spaces.Box(0, 6, (V, V), np.uint8)}
+def space_of(occupancy: bool = True, compact: bool = False, highest: int = 6) -> spaces.Dict:
+    leaves = {"tiles": spaces.Box(0, highest, (V, V), np.uint8)}
     if occupancy:
         leaves["occupancy"] = spaces.Box(0, 255, (V, V), np.uint8)
     if compact:
@@ -55,7 +55,9 @@ def size_of(network: Any) -> int:
     [(3, False, 61_850), (4, False, 61_883), (3, True, 184_956), (4, True, 184_989)],
 )
 def test_the_paper_s_number_of_parameters(attacks: int, separate: bool, parameters: int) -> None:
-    assert size_of(network_of(space_of(), attacks, separate_heads=separate)) == parameters
+    for highest in (6, 255):  # the paper's seven materials, also where the space names no bound
+        network = network_of(space_of(highest=highest), attacks, separate_heads=separate)
+        assert size_of(network) == parameters
 
 
 def plain(network: Any, trunk: Trunk, seen: dict[str, jax.Array], activation: Any) -> np.ndarray:

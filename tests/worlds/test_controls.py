@@ -82,6 +82,8 @@ def test_clicks_attack_enemies_walk_to_neighbours_and_mean_nothing_elsewhere():
     assert battle.click(0, 0, x + 0.1, y) == {"order": "ahead"}  # a hidden enemy is not revealed
     battle.state.unit["x"][0, 0] = x - 3.0
     assert battle.click(0, 0, x + 0.1, y) == {"order": "attack 1"}
+    assert battle.click(0, 0, x + 0.7, y) == {"order": "attack 1"}  # twice a marine's radius
+    assert battle.click(0, 0, x + 0.8, y) == {"order": "ahead"}
     battle.state.unit["alive"][0, 4] = False
     assert battle.click(0, 0, x + 0.1, y) != {"order": "attack 1"}
     mmo = begun("mmo/combat", slots=8, interior=20, prefill=8)

@@ -70,8 +70,7 @@ def play_out(worker: Worker, interrupted: Callable[[], bool] = lambda: False) ->
         collect([shard.collector for shard in shards], parameters, worker.updates + turn)
         steps += shards[0].collector.buffer.steps
         for shard in shards:
-            shard.collector.set_learning(none)  # drops the samples
-            shard.collector.buffer.advance()
+            shard.collector.set_learning(none)  # drops the samples; the next rollout overwrites the rest
         numbers = worker.summarise()
         if numbers["episodes"]:
             lines.append(_of_episodes(numbers))

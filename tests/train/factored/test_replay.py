@@ -119,10 +119,11 @@ def test_what_is_saved_goes_on_as_what_was_not():
     for stamp in range(14):
         if stamp == 7:
             other.load(replay.save(), "checkpoint")
+            assert other.open.tolist() == replay.open.tolist() == [False, False, True]
         for each in [replay] if stamp < 7 else [replay, other]:
             each.see(every, look_at(stamp, every))
             each.earn(every, np.full(TEAMS, float(stamp), np.float32), GAMMA)
-            if stamp % 5 == 3:
+            if stamp % 5 == 1:  # at 6 too, so that two of the teams saved there are closed
                 each.end(every[:1])
                 each.cut(every[1:2], look_at(stamp, every[1:2]))
     mine, theirs = replay.save(), other.save()
@@ -130,6 +131,15 @@ def test_what_is_saved_goes_on_as_what_was_not():
     for name in mine:
         np.testing.assert_array_equal(mine[name], theirs[name], err_msg=name)
     assert replay.draw(rng, 3).max() < replay.there
+
+
+def test_a_team_without_a_frame_is_not_open():
+    """Otherwise the next reward would go to its last frame, of an older stretch."""
+    replay = make()
+    replay.load(
+        make().save() | {"open": np.array([True, False, True]), "at": np.array([0, 2, 3])}, "checkpoint"
+    )
+    assert replay.open.tolist() == [False, False, True]
 
 
 def test_a_replay_of_other_settings_is_refused():

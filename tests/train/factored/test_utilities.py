@@ -94,6 +94,9 @@ def test_the_loss_is_that_of_a_slow_twin(algorithm: str, double: bool):
     vector, target = rng.normal(0, 0.5, (2, learner.networks["agent"].size)).astype(np.float32)
     if algorithm == "vdn":
         frames = frames._replace(state=np.zeros((STRETCHES, FRAMES, 0), np.float32))
+    mixer, states = learner.networks["agent"]._network(jnp.asarray(vector)).mixer, frames.state[0, :2]
+    one, other = mixer(jnp.ones((2, MEMBERS)), jnp.asarray(states))
+    assert (one != other) == (algorithm == "qmix"), "a sum reads no state"
     loss, sums = learner.networks["agent"]._loss_of(vector, target, jax.tree.map(jnp.asarray, frames))
     assert float(loss) == pytest.approx(slow_loss(learner, vector, target, frames, double), rel=1e-4)
     assert sums.rows == frames.decides.sum()

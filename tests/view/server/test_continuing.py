@@ -14,6 +14,7 @@ from interplay.core.policy import Policy, RandomPolicy
 from interplay.core.replay import ReplayReader
 from interplay.core.replay.exact import read_actions
 from interplay.core.replay.layout import ACTIONS
+from interplay.core.replay.marks import Mark
 from interplay.registry import make_world
 from interplay.train.play.policy import load_policy
 from interplay.train.run.checkpoint import list_checkpoints
@@ -25,7 +26,7 @@ from interplay.verbs.viewing import Players, find_opened, serve_page
 from interplay.view.server.eyes import OWN_EYES, STANDS
 from interplay.view.server.networks import Checkpoints, Named
 from interplay.view.server.play import Cast, Play
-from interplay.view.server.sessions import Continued, continue_at
+from interplay.view.server.sessions import Continued, _gone, continue_at
 from interplay.view.server.sources import Sources
 from tests.core.drawings import check_alike
 from tests.view.server.asking import Watcher, beneath, served
@@ -321,6 +322,13 @@ def test_who_has_left_is_gone_and_who_waits_is_not(tmp_path):
         assert bool(checked) == (
             world_id != "werewolf/9-l1s9"
         )  # the dead of a village win or lose with it, and stay
+
+
+def test_the_slots_that_are_gone_are_those_that_ended_and_did_not_begin_again():
+    marks = [Mark(2, "death", (0, 1)), Mark(4, "birth", (1,)), Mark(5, "phase"), Mark(6, "cut", (3,))]
+    marks += [Mark(6, "birth", (4,)), Mark(8, "end"), Mark(9, "death", (2,))]
+    gone = [_gone(reversed(marks), tick) for tick in (1, 3, 5, 7, 8, 9)]
+    assert gone == [(), (0, 1), (0,), (0, 3), (0, 3), (2,)]
 
 
 def beneath_nothing() -> Any:

@@ -137,6 +137,10 @@ def test_a_log_that_grew_is_read_again_and_a_damaged_one_is_told(tmp_path):
         raise AssertionError("still loading")
 
     assert returns() == [1.5]
+    thread = logs._logs[run]._thread
+    clock.now += 1.0
+    assert returns() == [1.5]
+    assert logs._logs[run]._thread is thread, "a log that has not changed is not read again"
     with (run / "metrics.jsonl").open("a") as file:
         file.write('{"agent_steps": 20, "episode_return": 2.5}\n{"agent_steps": 30, "episode_ret')
     clock.now += 1.0

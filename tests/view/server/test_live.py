@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import shutil
@@ -24,6 +25,7 @@ from interplay.verbs.viewing import Players
 from interplay.view.server.config import MESSAGES, PAGES, SESSIONS
 from interplay.view.server.eyes import FOG_OF_ROLES, SEES_ALL, WAIT_REVEALS
 from interplay.view.server.guard import RateLimiter
+from interplay.view.server.live import _listen
 from interplay.view.server.messages import read_message
 from interplay.view.server.play import Cast, Play, tick_seconds
 from interplay.view.server.sessions import Sessions
@@ -570,3 +572,24 @@ def test_a_run_is_played_by_its_newest_checkpoint(tmp_path: Path):
         told = page.until("agent", acting=True, policy=f"run at {steps + 8:,}, sampled")
         assert told["heads"][0]["probabilities"] == pytest.approx([1 / 3] * 3)
         assert told["value"] == 0.0
+
+
+def test_the_code_of_a_close_says_why(monkeypatch):
+    """Of each reason by itself: beside a flood, a lost connection may take the place of the code."""
+    monkeypatch.setattr("interplay.view.server.live.RateLimiter", lambda: RateLimiter(lambda: 0.0))
+    many = ['{"type": "select", "slot": null}'] * (2 * MESSAGES)
+    for texts, code in ((many, 1008), (["{"], 1008), (["x" * 70_000], 1009), ([None], 1003)):
+        left, closes = list(texts), []
+
+        async def receive(left: list = left) -> dict:
+            return {"type": "websocket.receive", "text": left.pop(0)}
+
+        async def close(code: int, reason: str, closes: list = closes) -> None:
+            closes.append((code, type(reason)))
+
+        heard: list = []
+        socket = SimpleNamespace(receive=receive, close=close)
+        session = SimpleNamespace(receive=lambda visitor, message, heard=heard: heard.append(message))
+        asyncio.run(_listen(socket, session, SimpleNamespace(shown=lambda tick: True)))
+        assert closes == [(code, str)]
+        assert len(heard) == (MESSAGES if texts is many else 0)

@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interplay.core.errors import UserError
+from interplay.core.scene import Canvas
 from interplay.registry import make_world
 from interplay.worlds.battle.config import VARIANTS
+from interplay.worlds.battle.render import draw_bars
 from interplay.worlds.battle.units import UNITS
 from interplay.worlds.battle.world import BattleWorld
 from tests.worlds.battle.pair import fight, settings_of
@@ -237,3 +239,14 @@ def test_an_illegal_action_is_refused_and_nothing_happens():
     with pytest.raises(UserError, match="red_1 of world 1 chose action 6"):
         world.step(np.array([[1] * 6, [1, 6, 1, 1, 1, 1]]))
     assert np.array_equal(world.hash(), before)
+
+
+def test_a_shield_is_drawn_and_named_where_one_unit_of_several_has_one():
+    world = scene("1 zealot, 1 marine", "2 marine", [(-3, 2), (-3, -2), (3, 2), (3, -2)])
+    unit(world, 0)["shield"] = 20.0
+    canvas = Canvas(bounds=(0, 0, 32, 32))
+    draw_bars(canvas, world.state, world.body, 0)
+    layer = canvas.scene().layer("shield")
+    assert layer.options["legend"] == "shield"
+    assert layer.columns["half_x"][0] == pytest.approx(0.5 * 20 / 50)  # of a zealot's radius
+    assert layer.columns["absent"].tolist() == [False, True, True, True]

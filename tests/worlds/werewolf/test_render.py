@@ -70,6 +70,11 @@ def test_arrows_lead_from_each_seat_to_whom_it_named():
     for seat, tolerance in ((2, 1.1), (0, 1.2)):
         away = np.hypot(corners[:, 0] - table.x[seat], corners[:, 1] - table.y[seat]).min()
         assert 0.9 * table.radius < away < tolerance * table.radius, seat
+    wide = np.hypot(
+        *(corners - corners[::-1]).T
+    )  # an arrow is symmetric, so these are its widths from the start to the tip
+    assert wide.max() > 2 * wide[0], "the head shows the direction"
+    assert wide.argmax() > len(wide) // 2 - 3
     others = [np.hypot(corners[:, 0] - table.x[s], corners[:, 1] - table.y[s]).min() for s in (1, 3, 4, 5)]
     assert min(others) > table.radius
 
