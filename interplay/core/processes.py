@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import contextlib
+import enum
 import multiprocessing
 import multiprocessing.connection
 import os
 import signal
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
 from interplay.core.helping import processors
 
-LOST: Any = object()  # instead of a message: the process has ended
+LOST: Any = object()  # instead of a message: the process has ended, or is frozen
+BEAT_EVERY = 2.0  # seconds between signs of life of a process
+QUIET = 10.0  # seconds without a sign before a line
+SILENT = 30.0  # seconds without a sign after which a process is killed
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+
+
+class Sign(enum.Enum):
+    """A message that only shows that its process runs."""
+
+    BEAT = 0
 
 
 class Process(Protocol):
@@ -72,10 +83,14 @@ class TaskProcess:
 
     Attributes:
         tasks: sent and not finished, the oldest first.
+        silence: seconds since its last sign of life; None before the first.
+        looked: when `receive` last looked for one.
     """
 
     def __init__(self, work: Callable[..., None], *arguments: Any, place: Place = HERE) -> None:
         self.tasks: deque[Any] = deque()
+        self.silence: float | None = None
+        self.looked = time.monotonic()
         self.pipe, self._process = place.start(work, arguments)
 
     def send(self, task: Any, message: Any) -> None:
@@ -102,15 +117,32 @@ class TaskProcess:
 P = TypeVar("P", bound=TaskProcess)
 
 
-def receive(processes: Sequence[P], seconds: float | None = None) -> Iterator[tuple[P, Any]]:
-    """Waits up to `seconds` for messages; yields each with its process, `LOST` for a process that has ended."""
+def receive(processes: Sequence[P], seconds: float = 1.0) -> Iterator[tuple[P, Any]]:
+    """Waits up to `seconds` for messages; yields each with its process, `LOST` for a process that has ended.
+
+    A process without a sign of life for `SILENT` seconds is killed, and lost.
+    """
     ready = multiprocessing.connection.wait([one.pipe for one in processes], seconds)
-    for one in [one for one in processes if one.pipe in ready]:
-        try:
-            while one.pipe.poll():
-                yield one, one.pipe.recv()
-        except (EOFError, OSError):
-            yield one, LOST
+    now = time.monotonic()
+    for one in list(processes):
+        waited = min(now - one.looked, BEAT_EVERY)  # the rest of the time this process was itself not there
+        one.looked = now
+        if one.pipe in ready:
+            try:
+                while one.pipe.poll():
+                    message = one.pipe.recv()
+                    one.silence = 0.0
+                    if message is not Sign.BEAT:
+                        yield one, message
+            except (EOFError, OSError):
+                yield one, LOST
+        elif one.silence is not None:
+            before, one.silence = one.silence, one.silence + waited
+            if before < QUIET <= one.silence:
+                _tell(f"a process gives no sign of life for {QUIET:.0f} s; it is killed after {SILENT:.0f} s")
+            if one.silence >= SILENT:
+                one.kill()
+                yield one, LOST
 
 
 def kill_all(processes: Iterable[TaskProcess]) -> None:
@@ -153,8 +185,34 @@ def _wait_for_parent() -> None:
         os._exit(1)
 
 
+class _Beating:
+    """A pipe through which a thread sends signs of life."""
+
+    def __init__(self, pipe: Any) -> None:
+        self._pipe, self._lock = pipe, threading.Lock()
+        threading.Thread(target=self._beat, daemon=True).start()
+
+    def send(self, message: Any) -> None:
+        with self._lock:
+            self._pipe.send(message)
+
+    def _beat(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                self.send(Sign.BEAT)
+                time.sleep(BEAT_EVERY)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._pipe, name)
+
+
+def _tell(line: str) -> None:
+    with contextlib.suppress(OSError):
+        print(line, file=sys.stderr, flush=True)
+
+
 def _run(work: Callable[..., None], pipe: Any, parent: int, arguments: tuple[Any, ...]) -> None:
     ignore_terminal_signals()
     exit_with_parent(parent)
     with contextlib.suppress(EOFError, OSError):  # the process that sends tasks is gone
-        work(pipe, *arguments)
+        work(_Beating(pipe), *arguments)

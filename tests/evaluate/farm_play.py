@@ -51,3 +51,19 @@ def dies(folder: str, wrong: int) -> Callable[[tuple[int, ...]], Result]:
         return {key: result for match in matches for key, result in one(match).items()}
 
     return play
+
+
+def stalls(folder: str, seconds: float) -> Callable[[int], Result]:
+    """Match 0 freezes its process the first time, match 1 computes for some seconds."""
+    one = begin(folder)
+
+    def play(match: int) -> Result:
+        if match == 0 and not any(Path(folder).glob("0-*")):
+            (Path(folder) / "0-frozen").touch()
+            os.kill(os.getpid(), signal.SIGSTOP)
+        until = time.monotonic() + seconds * (match == 1)
+        while time.monotonic() < until:
+            pass
+        return one(match)
+
+    return play

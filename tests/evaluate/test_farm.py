@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from interplay.core import processes
 from interplay.core.errors import UserError
 from interplay.evaluate.tournaments.farm import Unit, play_units
 from interplay.evaluate.tournaments.results_log import ResultsLog
@@ -70,6 +71,21 @@ def test_lost_processes_lose_nothing(tmp_path: Path) -> None:
     assert len(lines) == 60
     assert kept(tmp_path / "results.jsonl") == EXPECTED
     assert len(list(tmp_path.glob("10-*"))) == 2
+
+
+def test_a_frozen_process_is_lost_and_a_busy_one_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(processes, "QUIET", 3.0)
+    monkeypatch.setattr(processes, "SILENT", 6.0)
+    began = time.monotonic()
+    with ResultsLog(tmp_path / "results.jsonl") as log:
+        play_units(UNITS[:4], farm_play.stalls, (str(tmp_path), 7.0), log, 2)
+    assert time.monotonic() - began > 6.0
+    assert kept(tmp_path / "results.jsonl") == {str(match): EXPECTED[str(match)] for match in range(4)}
+    assert len(list(tmp_path.glob("1-*"))) == 1
+    assert capsys.readouterr().err.count("no sign of life") == 1
+    assert not multiprocessing.active_children()
 
 
 def test_a_match_that_costs_three_processes_is_aborted_alone(tmp_path: Path) -> None:
