@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 
 pytest.importorskip("ray.rllib", reason="the extra rllib is not installed")
 
+import ray
 import torch
 from ray.rllib.algorithms.impala import IMPALAConfig
 from ray.rllib.algorithms.ppo import PPOConfig
@@ -52,12 +55,23 @@ METRICS = (
 )
 LOSSES = ("total_loss", "policy_loss", "vf_loss", "entropy")
 
-register_env("interplay-plain", lambda config: world_to_rllib(**config, flat=True))
-register_env("interplay-nested", lambda config: world_to_rllib(**config))
-register_env(
-    "interplay-foreign", lambda config: ParallelPettingZooEnv(interplay.make("dilemma/fixed", flat=True))
-)
-register_env("interplay-masked", lambda config: MaskedMultiAgentEnv(interplay.make(**config, flat=True)))
+MAKERS = {
+    "interplay-plain": lambda config: world_to_rllib(**config, flat=True),
+    "interplay-nested": lambda config: world_to_rllib(**config),
+    "interplay-masked": lambda config: MaskedMultiAgentEnv(interplay.make(**config, flat=True)),
+    "interplay-foreign": lambda config: ParallelPettingZooEnv(interplay.make("dilemma/fixed", flat=True)),
+}
+
+
+@pytest.fixture
+def cluster(monkeypatch):
+    """A Ray of this test's own, which another one on this machine does not meet."""
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere
+    ray.init(
+        address="local", num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False
+    )
+    yield
+    ray.shutdown()
 
 
 @pytest.fixture(autouse=True)
@@ -70,6 +84,8 @@ def one_thread():
 
 def configured(world_id: str, masked: bool = False, modules: int = 2, **settings: Any) -> PPOConfig:
     """PPO with two small modules, which the agents share by their places."""
+    for name, make in MAKERS.items():
+        register_env(name, make)  # every Ray is told anew
     policies = [f"policy_{m}" for m in range(modules)]
 
     def mapped(agent: str, episode: Any, **kwargs: Any) -> str:
@@ -85,7 +101,7 @@ def configured(world_id: str, masked: bool = False, modules: int = 2, **settings
             env_config={"world_id": world_id, **settings},
             disable_env_checking=True,
         )
-        .env_runners(num_env_runners=0, num_envs_per_env_runner=WORLDS)
+        .env_runners(env_runner_cls=BatchedEnvRunner, num_env_runners=0, num_envs_per_env_runner=WORLDS)
         .multi_agent(policies=set(policies), policy_mapping_fn=mapped)
         .rl_module(rl_module_spec=MultiRLModuleSpec(rl_module_specs=dict.fromkeys(policies, spec)))
         .debugging(seed=11)
@@ -351,3 +367,60 @@ def test_random_actions_are_refused():
     runner = BatchedEnvRunner(config=configured("dilemma/fixed"))
     with pytest.raises(UserError):
         runner.sample(num_timesteps=3, random_actions=True)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_ppo_trains_with_masks_and_evaluates(cluster):
+    """The world raises for an illegal choice, so every draw was legal."""
+    config = (
+        configured("werewolf/6", masked=True, illegal="raise")
+        .training(train_batch_size_per_learner=96, minibatch_size=32, num_epochs=2)
+        .evaluation(evaluation_num_env_runners=0, evaluation_duration=5, evaluation_config={"explore": False})
+    )
+    algorithm = config.build_algo()
+    results = [algorithm.train() for _ in range(2)]
+    assert all(
+        np.isfinite(result["learners"][f"policy_{m}"]["total_loss"]) for result in results for m in range(2)
+    )
+    assert results[-1]["env_runners"]["num_env_steps_sampled_lifetime"] == 2 * 96
+    assert algorithm.evaluate()["env_runners"]["num_episodes"] == 5
+    learnt, acting = (
+        algorithm.learner_group.get_weights(),
+        algorithm.env_runner.module.get_state(),
+    )
+    for module, weights in acting.items():  # RLlib sends no critics to runners
+        actor = {
+            name: part for name, part in weights.items() if not name.startswith(("vf", "encoder.critic"))
+        }
+        assert len(actor) >= 4
+        assert all(np.array_equal(part, learnt[module][name]) for name, part in actor.items())
+    algorithm.stop()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_training_goes_on_after_a_runner_was_killed(cluster):
+    config = (
+        configured("dilemma/fixed")
+        .env_runners(num_env_runners=1, sample_timeout_s=60)
+        .training(train_batch_size_per_learner=96, minibatch_size=32, num_epochs=1)
+        .fault_tolerance(restart_failed_env_runners=True)
+    )
+    algorithm = config.build_algo()
+    before = algorithm.train()["env_runners"]["num_env_steps_sampled_lifetime"]
+    (worker,) = algorithm.env_runner_group.foreach_env_runner(
+        lambda runner: os.getpid(), local_env_runner=False
+    )
+    psutil.Process(worker).kill()
+    lost = 0
+    for _ in range(30):
+        now = algorithm.train()["env_runners"].get("num_env_steps_sampled_lifetime", before)
+        if now > before:
+            break
+        lost += 1
+    assert now > before, lost
+    (runner,) = algorithm.env_runner_group.foreach_env_runner(
+        lambda runner: (os.getpid(), runner.num_envs), local_env_runner=False
+    )
+    assert runner[0] != worker
+    assert runner[1] == WORLDS
+    algorithm.stop()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -89,26 +89,14 @@ class WorldBatch(VectorMultiAgentEnv):
         """The slots (n,) of a mask (W, A), kind by kind, and their observations (n, ...), by field or under ``""``."""
         timestep = self.world.timestep
         seen, legal = self.world.by_kind(timestep.observation), self.world.by_kind(timestep.action_mask)
-        parts = list(self._parts(which, seen, legal))
-        if len(parts) == 1:
-            return parts[0]
-        slots = np.concatenate([slots for slots, _ in parts] or [np.zeros(0, np.int64)])
-        return slots, {
-            key: np.concatenate([rows[key] for _, rows in parts]) for key in (parts[0][1] if parts else ())
-        }
-
-    def _parts(
-        self, which: np.ndarray, seen: Any, legal: Any
-    ) -> Iterator[tuple[np.ndarray, dict[str, np.ndarray]]]:
-        for kind in self._kinds:
-            picked = np.flatnonzero(which.reshape(-1)[kind.slots])
-            if not len(picked):
-                continue
-            rows = kind.observations(seen[kind.name], picked)
-            if not self._masked:
-                yield kind.slots[picked], {"": rows}
-            else:
-                yield kind.slots[picked], {SEEN: rows, LEGAL: kind.masks(legal[kind.name], picked)}
+        picked = [(kind, np.flatnonzero(which.reshape(-1)[kind.slots])) for kind in self._kinds]
+        picked = [(kind, rows) for kind, rows in picked if len(rows)]
+        slots = np.concatenate([kind.slots[rows] for kind, rows in picked])
+        fields = np.concatenate([kind.observations(seen[kind.name], rows) for kind, rows in picked])
+        if not self._masked:
+            return slots, {"": fields}
+        masks = [kind.masks(legal[kind.name], rows) for kind, rows in picked]
+        return slots, {SEEN: fields, LEGAL: np.concatenate(masks)}
 
     def close_extras(self, **kwargs: Any) -> None:
         self.world.close()
@@ -162,24 +150,16 @@ class KindRows:
 
 
 def _plain_world(env: Any) -> WorldEnv:
-    """The PettingZoo environment inside an RLlib one, if a batch of its world gives the same agents and spaces."""
-    if type(env) not in (WorldMultiAgentEnv, MaskedMultiAgentEnv):
+    """The PettingZoo environment inside an RLlib one, if a batch of its world has the same agents and spaces."""
+    one = getattr(env, "env", None)
+    if type(env) not in (WorldMultiAgentEnv, MaskedMultiAgentEnv) or type(one) is not WorldEnv:
         raise UserError(
-            f"BatchedEnvRunner needs a world of interplay, this is a {type(env).__name__}; "
-            "make the environment by world_to_rllib or MaskedMultiAgentEnv, or leave env_runner_cls out"
+            f"BatchedEnvRunner steps worlds of interplay.make in a WorldMultiAgentEnv or MaskedMultiAgentEnv, not "
+            f"{type(one or env).__name__}; leave env_runner_cls out"
         )
-    one = env.env
-    if type(one) is not WorldEnv:
+    if not one.flat or one.renames or one.slots or one.on_death or one.mask_in_observation:
         raise UserError(
-            f"BatchedEnvRunner needs a world as interplay.make gives it, not a {type(one).__name__}"
-        )
-    settings = {"on_death": one.on_death, "slots": one.slots, "mask_in_observation": one.mask_in_observation}
-    changed = [name for name, value in settings.items() if value]
-    if changed or one.renames:
-        what = ", ".join(changed) or "agents that are lives"
-        raise UserError(f"{one.world.id}: BatchedEnvRunner does not read {what}; leave env_runner_cls out")
-    if not one.flat:
-        raise UserError(
-            f"{one.world.id}: BatchedEnvRunner needs flat observations; make the world with flat=True"
+            f"{one.world.id}: BatchedEnvRunner needs flat=True and slots that live once, and reads neither keep_dead, remove_dead "
+            "nor mask_in_observation; make it so, or leave env_runner_cls out"
         )
     return one

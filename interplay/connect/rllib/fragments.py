@@ -40,15 +40,26 @@ class RowLog:
         bounds = np.searchsorted(every[order], np.arange(slots + 1))
         self._next, self._last = bounds[:-1].tolist(), bounds[1:] - 1
 
-    def take(self, slot: int, number: int, read: int) -> Rows:
-        """The slot's next rows, of which the first `read` are not read again."""
+    def take(self, slot: int, number: int) -> Rows:
+        """The slot's next rows."""
         begin = self._next[slot]
-        self._next[slot] = begin + read
-        return {name: column[begin : begin + number] for name, column in self._columns.items()}
+        self._next[slot] = end = begin + number
+        return {name: column[begin:end] for name, column in self._columns.items()}
 
     def last(self, slots: np.ndarray) -> Rows:
         """The last row of each slot."""
         return {name: column[self._last[slots]] for name, column in self._columns.items()}
+
+
+class Part(NamedTuple):
+    """One agent's part of an episode; it has begun after `begun` steps of the agent."""
+
+    slot: int
+    module: int
+    begun: int
+    steps: int
+    terminated: bool
+    truncated: bool
 
 
 class ModuleLogs(NamedTuple):
@@ -57,18 +68,6 @@ class ModuleLogs(NamedTuple):
     seen: RowLog
     acted: RowLog
     earned: RowLog
-
-
-class Chunk(NamedTuple):
-    """A part of one world's episode, and of each slot (A,) its module, first step, steps and end in it."""
-
-    world: int
-    episode: MultiAgentEpisode
-    module: np.ndarray
-    begun: np.ndarray
-    steps: np.ndarray
-    terminated: np.ndarray
-    truncated: np.ndarray
 
 
 class Fragments:
@@ -105,8 +104,8 @@ class Fragments:
         self.listed, self._pending, self._terminated, self._truncated = np.zeros((4, *shape), bool)
         self.length, self.begun = np.zeros((2, worlds), np.int64)
         self._episodes: list[Any] = [None] * worlds
-        self._chunks: list[Chunk] = []
-        self._logs = self._new_logs()
+        self._closed: list[tuple[MultiAgentEpisode, list[Part]]] = []
+        self._logs, self._cut = self._new_logs(), np.zeros(worlds, bool)
         self.begin(np.ones(worlds, bool))
 
     def begin(self, which: np.ndarray) -> None:
@@ -150,6 +149,7 @@ class Fragments:
         self.listed &= ~gone
         self._terminated |= gone & terminated
         self._truncated |= gone & ~terminated
+        self._cut = (gone & ~terminated).any(axis=1)
         self.length += 1
         return shown, complete & gone
 
@@ -159,17 +159,17 @@ class Fragments:
 
     def close(self, w: int) -> None:
         """Closes a world's episode, or its part up to here; `end` has its agents' last observations."""
-        steps = self.steps[w]
-        chunk = Chunk(
-            w, self._episodes[w], self.module[w].copy(), self.agent_steps[w] - steps, steps.copy(),
-            self._terminated[w].copy(), self._truncated[w].copy(),
-        )  # fmt: skip
-        episode = chunk.episode
+        episode = self._episodes[w]
         episode.env_t_started, episode.env_t = int(self.begun[w]), int(self.length[w])
         if not self.listed[w].any():
-            cut = bool(self._truncated[w].any())
-            episode.is_terminated, episode.is_truncated = not cut, cut
-        self._chunks.append(chunk)
+            episode.is_terminated, episode.is_truncated = bool(~self._cut[w]), bool(self._cut[w])
+        begun = self.agent_steps - self.steps
+        columns = (self.module, begun, self.steps, self._terminated, self._truncated)
+        stepped = np.flatnonzero(self.steps[w]).tolist()
+        parts = [
+            Part(w * len(self._agents) + a, *(column[w, a].item() for column in columns)) for a in stepped
+        ]
+        self._closed.append((episode, parts))
 
     def take(self, weights: int) -> list[MultiAgentEpisode]:
         """The closed episodes and parts; actions whose step goes on stay.
@@ -180,58 +180,53 @@ class Fragments:
         for logs in self._logs:
             for log in logs:
                 log.sort(self.module.size)
-        filled = [self._filled(chunk, weights) for chunk in self._chunks]
-        self._chunks = []
+        episodes = [episode for episode, parts in self._closed if parts]
+        for episode, parts in self._closed:
+            for part in parts:
+                agent = self._agents[part.slot % len(self._agents)]
+                episode.agent_episodes[agent] = self._filled(part, agent, episode, weights)
+                episode.agent_t_started[agent] = part.begun
+        self._closed = []
         old, self._logs = self._logs, self._new_logs()
         for m, logs in enumerate(old):
             (slots,) = np.nonzero((self._pending & (self.module == m)).reshape(-1))
             if len(slots):
                 self.act(m, slots, logs.seen.last(slots), logs.acted.last(slots))
         self._go_on()
-        return [episode for episode in filled if episode.agent_episodes]
+        return episodes
 
     def _go_on(self) -> None:
         """Continues the present episodes in new parts."""
         for w, episode in enumerate(self._episodes):
-            following = MultiAgentEpisode(
+            self._episodes[w] = MultiAgentEpisode(
                 episode.id_,
                 observation_space=episode.observation_space,
                 action_space=episode.action_space,
                 agent_module_ids=episode._agent_to_module_mapping,
                 agent_to_module_mapping_fn=episode.agent_to_module_mapping_fn,
             )
-            self._episodes[w] = following
         self.begun[:] = self.length
         self.steps[:] = 0
 
     def _new_logs(self) -> list[ModuleLogs]:
         return [ModuleLogs(RowLog(), RowLog(), RowLog()) for _ in self._modules]
 
-    def _filled(self, chunk: Chunk, weights: int) -> MultiAgentEpisode:
-        episode, first = chunk.episode, chunk.world * len(self._agents)
-        for a in np.flatnonzero(chunk.steps).tolist():
-            n, m = int(chunk.steps[a]), int(chunk.module[a])
-            logs, begun = self._logs[m], int(chunk.begun[a])
-            seen = logs.seen.take(first + a, n + 1, n + 1)
-            outputs = logs.acted.take(first + a, n, n)
-            rewards = logs.earned.take(first + a, n, n)[""]
-            agent = self._agents[a]
-            part = SingleAgentEpisode(
-                agent_id=agent,
-                module_id=self._modules[m],
-                multi_agent_episode_id=episode.id_,
-                observations=InfiniteLookbackBuffer(seen.get("", seen)),
-                observation_space=episode.observation_space[agent],
-                actions=InfiniteLookbackBuffer(outputs.pop("actions")),
-                action_space=episode.action_space[agent],
-                rewards=InfiniteLookbackBuffer(rewards),
-                infos=[{}] * (n + 1),
-                terminated=bool(chunk.terminated[a]),
-                truncated=bool(chunk.truncated[a]),
-                extra_model_outputs=outputs | {"weights_seq_no": np.full(n, weights)},
-                t_started=begun,
-                len_lookback_buffer=0,
-            )
-            episode.agent_episodes[agent] = part
-            episode.agent_t_started[agent] = begun
-        return episode
+    def _filled(self, part: Part, agent: str, episode: MultiAgentEpisode, weights: int) -> SingleAgentEpisode:
+        logs, n = self._logs[part.module], part.steps
+        seen, outputs = logs.seen.take(part.slot, n + 1), logs.acted.take(part.slot, n)
+        return SingleAgentEpisode(
+            agent_id=agent,
+            module_id=self._modules[part.module],
+            multi_agent_episode_id=episode.id_,
+            observations=InfiniteLookbackBuffer(seen.get("", seen)),
+            observation_space=episode.observation_space[agent],
+            actions=InfiniteLookbackBuffer(outputs.pop("actions")),
+            action_space=episode.action_space[agent],
+            rewards=InfiniteLookbackBuffer(logs.earned.take(part.slot, n)[""]),
+            infos=[{}] * (n + 1),
+            terminated=part.terminated,
+            truncated=part.truncated,
+            extra_model_outputs=outputs | {"weights_seq_no": np.full(n, weights)},
+            t_started=part.begun,
+            len_lookback_buffer=0,
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,8 @@ class BatchedEnvRunner(MultiAgentEnvRunner):
     these differences:
 
     - A world restarts in the step that ends it; RLlib's runner takes a further call for that.
-    - Infos in episodes are empty.
+    - Infos in episodes are empty, and the getters of a `MultiAgentEpisode` by steps of the environment raise: read its
+      `agent_episodes`.
     - World w of runner k begins with seed ``seed + k W + w``, so that no two runners have a world in common.
 
     For PPO. Connectors between environment and module, callbacks of steps and episodes, and modules with a state are refused.
@@ -72,10 +74,8 @@ class BatchedEnvRunner(MultiAgentEnvRunner):
         else:
             one = _gym_env_creator(context, made)
         fit = unsquash_action if config.normalize_actions else clip_action if config.clip_actions else None
-        self.env, self.num_envs = (
-            WorldBatch(one, config.num_envs_per_env_runner, fit),
-            config.num_envs_per_env_runner,
-        )
+        self.num_envs = config.num_envs_per_env_runner
+        self.env = WorldBatch(one, self.num_envs, fit)
         self._needs_initial_reset = True
 
     def _reset_envs(self, episodes: Any, shared_data: Any, explore: bool) -> None:
@@ -87,7 +87,8 @@ class BatchedEnvRunner(MultiAgentEnvRunner):
             self._try_env_reset(seed=seed)
         else:
             self.env.restart(np.ones(self.num_envs, bool))
-        self._rows = Fragments(self.env.agents, self.num_envs, list(self.module.keys()), self._new_episode)
+        self._modules = list(self.module.keys())
+        self._rows = Fragments(self.env.agents, self.num_envs, self._modules, self._new_episode)
         self._began = np.full(self.num_envs, time.perf_counter())
 
     def _new_episode(self, env_index: int, episodes: Any = None) -> MultiAgentEpisode:
@@ -110,56 +111,41 @@ class BatchedEnvRunner(MultiAgentEnvRunner):
             raise UserError("BatchedEnvRunner draws no random actions; leave env_runner_cls out")
         if force_reset or num_episodes is not None or self._needs_initial_reset:
             self._reset_envs_and_episodes(explore)
-        while True:
-            sampled = self._play(num_timesteps, num_episodes, explore)
-            if sampled is not None:
-                break
-            self._reset_envs_and_episodes(explore)  # a world failed, and RLlib has made the batch anew
-        self._needs_initial_reset = num_episodes is not None
-        return sampled
-
-    def _play(
-        self, num_timesteps: int | None, num_episodes: int | None, explore: bool
-    ) -> list[MultiAgentEpisode] | None:
-        """Steps until there are enough steps or episodes; None if a step failed."""
-        rows, worlds = self._rows, self.num_envs
-        shown = np.zeros_like(rows.steps)
-        of_module = np.zeros(len(self.module), np.int64)
+        rows, by_agents = self._rows, self.config.count_steps_by == "agent_steps"
+        shown, of_module = np.zeros_like(rows.steps), np.zeros(len(self._modules), np.int64)
         steps = ended = 0
-
-        def is_enough() -> bool:
-            if num_timesteps is None:
-                return num_episodes is not None and ended >= num_episodes
-            by_agents = self.config.count_steps_by == "agent_steps"
-            return bool((shown.sum() if by_agents else steps * worlds) >= num_timesteps)
-
-        while not is_enough():
-            timestep = self._try_env_step(self._act(explore, steps * worlds))
-            if isinstance(timestep, str) and timestep == ENV_STEP_FAILURE:
-                return None
-            steps += 1
+        while (
+            (shown.sum() if by_agents else steps) < num_timesteps
+            if num_timesteps is not None
+            else num_episodes is not None and ended < num_episodes
+        ):
+            timestep = self._try_env_step(self._act(explore, steps))
+            if isinstance(timestep, str) and timestep == ENV_STEP_FAILURE:  # the worlds are made anew
+                return self._sample(num_timesteps=num_timesteps, num_episodes=num_episodes, explore=explore)
+            steps += self.num_envs
             seen, last = rows.step(timestep)
             shown += seen
             of_module += np.bincount(rows.module[seen], minlength=len(of_module))
             self._keep_last(last)
             over = ~rows.listed.any(axis=1)
             if over.any():
-                which = np.flatnonzero(over)[: None if num_episodes is None else num_episodes - ended]
-                ended += len(which)
-                self._close(which)
+                counted = np.flatnonzero(over)[: None if num_episodes is None else num_episodes - ended]
+                ended += len(counted)
+                self._close(counted.tolist())
                 self.env.restart(over)
                 rows.begin(over)
                 self._began[over] = time.perf_counter()
         if num_timesteps is not None:
             self._keep_last(self.env.world.timestep.acting & rows.listed & (rows.steps > 0))
-            for w in np.flatnonzero(rows.length > rows.begun):
-                rows.close(int(w))
-        self._count(steps * worlds, shown.sum(axis=0), of_module, ended)
+            for w in np.flatnonzero(rows.length > rows.begun).tolist():
+                rows.close(w)
+        self._needs_initial_reset = num_episodes is not None
+        self._count(steps, shown.sum(axis=0), of_module, ended)
         return rows.take(self._weights_seq_no)
 
     def _act(self, explore: bool, steps: int) -> dict[int, tuple[np.ndarray, np.ndarray]]:
         """The actions of all acting agents: module -> slots, actions."""
-        rows, modules = self._rows, list(self.module.keys())
+        rows, modules = self._rows, self._modules
         acting = self.env.world.timestep.acting & rows.listed
         read = {
             m: self.env.read(acting & (rows.module == m)) for m in np.unique(rows.module[acting]).tolist()
@@ -167,7 +153,7 @@ class BatchedEnvRunner(MultiAgentEnvRunner):
         if not read:
             return {}
         batch = {
-            modules[m]: {Columns.OBS: convert_to_torch_tensor(_point(seen), device=self._device)}
+            modules[m]: {Columns.OBS: convert_to_torch_tensor(seen.get("", dict(seen)), device=self._device)}
             for m, (_, seen) in read.items()
         }
         with self.metrics.log_time(names.RLMODULE_INFERENCE_TIMER):
@@ -191,50 +177,40 @@ class BatchedEnvRunner(MultiAgentEnvRunner):
 
     # -- metrics --------------------------------------------------------------------------------------------
 
-    def _close(self, worlds: np.ndarray) -> None:
+    def _close(self, worlds: list[int]) -> None:
         """Closes episodes that have ended, and keeps their numbers for `get_metrics`."""
-        rows, modules = self._rows, list(self.module.keys())
-        for w in worlds.tolist():
+        rows, agents, modules = self._rows, self.env.agents, self._modules
+        for w in worlds:
             stepped = np.flatnonzero(rows.agent_steps[w]).tolist()
-            returns = {self.env.agents[a]: float(rows.returns[w, a]) for a in stepped}
-            steps = {self.env.agents[a]: int(rows.agent_steps[w, a]) for a in stepped}
-            of_modules = dict.fromkeys((modules[rows.module[w, a]] for a in stepped), 0.0)
+            returns = {agents[a]: float(rows.returns[w, a]) for a in stepped}
+            steps = {agents[a]: int(rows.agent_steps[w, a]) for a in stepped}
+            of_modules: dict[str, float] = defaultdict(float)
             for a in stepped:
-                of_modules[modules[rows.module[w, a]]] += float(rows.returns[w, a])
+                of_modules[modules[rows.module[w, a]]] += returns[agents[a]]
             seconds = time.perf_counter() - self._began[w]
-            numbers = (int(rows.length[w]), sum(returns.values()), seconds, returns, of_modules, steps)
-            self._finished.append(numbers)
+            self._finished.append(
+                (int(rows.length[w]), sum(returns.values()), seconds, returns, of_modules, steps)
+            )
             rows.close(w)
 
     def _count(self, steps: int, of_agents: np.ndarray, of_modules: np.ndarray, episodes: int) -> None:
-        """Logs the sums of a sample under the names of RLlib's runner."""
+        """Logs the sums of a sample under the names of RLlib's runner, of each also the sum of all samples."""
         self._log_env_steps(metric=self._metrics_num_env_steps_sampled, num_steps=steps)
-        sums: list[tuple[Any, Any, int]] = [
-            (names.NUM_ENV_STEPS_SAMPLED, names.NUM_ENV_STEPS_SAMPLED_LIFETIME, steps),
-            (names.NUM_EPISODES, names.NUM_EPISODES_LIFETIME, episodes),
-        ]
-        for agent, number in zip(self.env.agents, of_agents.tolist(), strict=True):
-            keys = (names.NUM_AGENT_STEPS_SAMPLED, agent), (names.NUM_AGENT_STEPS_SAMPLED_LIFETIME, agent)
-            sums.append((*keys, number))
-        for module, number in zip(self.module.keys(), of_modules.tolist(), strict=True):
-            keys = (names.NUM_MODULE_STEPS_SAMPLED, module), (names.NUM_MODULE_STEPS_SAMPLED_LIFETIME, module)
-            sums.append((*keys, number))
-        for now, lifetime, number in sums:
+        agents = ((names.NUM_AGENT_STEPS_SAMPLED, agent) for agent in self.env.agents)
+        modules = ((names.NUM_MODULE_STEPS_SAMPLED, module) for module in self._modules)
+        keys = ((names.NUM_ENV_STEPS_SAMPLED,), (names.NUM_EPISODES,), *agents, *modules)
+        for (name, *rest), number in zip(keys, (steps, episodes, *of_agents, *of_modules), strict=True):
             if number:
-                self.metrics.log_value(now, number, reduce="sum")
-                rate = {"with_throughput": True} if now == names.NUM_ENV_STEPS_SAMPLED else {}
-                self.metrics.log_value(lifetime, number, reduce="lifetime_sum", **rate)
+                rate = {"with_throughput": True} if name == names.NUM_ENV_STEPS_SAMPLED else {}
+                self.metrics.log_value((name, *rest), int(number), reduce="sum")
+                lifetime = (f"{name}_lifetime", *rest)
+                self.metrics.log_value(lifetime, int(number), reduce="lifetime_sum", **rate)
 
     def get_metrics(self) -> Any:
         for numbers in self._finished:
             self._log_episode_metrics(*numbers)
         self._finished.clear()
         return self.metrics.reduce()
-
-
-def _point(seen: Rows) -> Any:
-    """Rows of observations as the module reads them; a copy, of which modules may take parts out."""
-    return seen[""] if "" in seen else dict(seen)
 
 
 def _chosen(module: Any, outputs: dict[str, Any], explore: bool) -> Rows:
@@ -252,27 +228,22 @@ def _chosen(module: Any, outputs: dict[str, Any], explore: bool) -> Rows:
 
 
 def _refuse_unread(config: Any) -> None:
-    """Refuses settings that change RLlib's samples and would not change these."""
-    callbacks = [
-        name
-        for name in PER_STEP
-        if getattr(config, f"callbacks_{name}") is not None
-        or any(
-            getattr(kind, name, None) is not getattr(RLlibCallback, name)
-            for kind in force_list(config.callbacks_class)
-        )
-    ]
+    """Refuses settings that change the samples of RLlib's runner and would not change these."""
+    kinds = force_list(config.callbacks_class)
     unread = {
-        f"a {type(config).__name__}, only PPO's": not isinstance(config, PPOConfig),
-        "env_to_module_connector": config._env_to_module_connector is not None,
-        "module_to_env_connector": config._module_to_env_connector is not None,
-        "pipelines without default connectors": not (
+        "algorithms but PPO": not isinstance(config, PPOConfig),
+        "connectors": config._env_to_module_connector or config._module_to_env_connector,
+        "pipelines without their default connectors": not (
             config.add_default_connectors_to_env_to_module_pipeline
             and config.add_default_connectors_to_module_to_env_pipeline
         ),
         "episodes_to_numpy=False": not config.episodes_to_numpy,
-        f"callbacks {', '.join(callbacks)}": bool(callbacks),
+        **{
+            name: getattr(config, f"callbacks_{name}")
+            or any(getattr(kind, name, None) is not getattr(RLlibCallback, name) for kind in kinds)
+            for name in PER_STEP
+        },
     }
-    found = [name for name, given in unread.items() if given]
+    found = ", ".join(name for name, given in unread.items() if given)
     if found:
-        raise UserError(f"BatchedEnvRunner does not read {'; '.join(found)}; leave env_runner_cls out")
+        raise UserError(f"BatchedEnvRunner does not read {found}; leave env_runner_cls out")
