@@ -17,6 +17,7 @@ import ray
 import torch
 from ray.rllib.algorithms.impala import IMPALAConfig
 from ray.rllib.algorithms.ppo import PPOConfig
+from ray.rllib.algorithms.ppo.torch.default_ppo_torch_rl_module import DefaultPPOTorchRLModule
 from ray.rllib.callbacks.callbacks import RLlibCallback
 from ray.rllib.connectors.env_to_module import FlattenObservations
 from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
@@ -140,8 +141,10 @@ def play(runner: Any, fragments: int) -> dict[tuple[int, int], tuple[Any, dict[s
     for name, world in runner.worlds:
         if name not in parts:
             continue
-        agents = defaultdict(list)
+        agents, steps = defaultdict(list), 0
         for chunk in parts[name]:
+            assert chunk.env_t_started == steps
+            steps = chunk.env_t
             for agent, part in chunk.agent_episodes.items():
                 assert part.t_started == sum(map(len, agents[agent]))
                 agents[agent].append(part)
@@ -161,6 +164,7 @@ def join(parts: list[Any]) -> dict[str, Any]:
         "rewards": np.concatenate([part.get_rewards() for part in parts]),
         "terminated": parts[-1].is_terminated,
         "truncated": parts[-1].is_truncated and not parts[-1].is_terminated,
+        "both": parts[-1].is_truncated and parts[-1].is_terminated,  # RLlib's, in the step of a limit
         "module": parts[-1].module_id,
         "logits": np.concatenate([part.get_extra_model_outputs("action_dist_inputs") for part in parts]),
     }
@@ -188,6 +192,7 @@ def rows(seen: Any) -> np.ndarray:
         ("gridworld/multi-maze", False, {"time_limit": 30}),  # a time limit
         ("werewolf/6", True, {"illegal": "raise"}),  # nights in which some act; masks of several heads
         ("battle/3m", True, {}),  # masks of one head
+        ("navigation/town", False, {"time_limit": 20}),  # real numbers, which RLlib scales
     ],
 )
 def test_samples_are_those_of_rllibs_own_runner(world_id, masked, settings):
@@ -196,6 +201,7 @@ def test_samples_are_those_of_rllibs_own_runner(world_id, masked, settings):
     theirs.module.set_state(ours.module.get_state())
     mine, other = play(ours, 4), play(theirs, 4)
     compared = 0
+    assert not any(part["both"] for _, agents in mine.values() for part in agents.values())
     for key in mine.keys() & other.keys():  # RLlib's runner is some steps behind: a restart takes it a call
         (last, agents), (their_last, their_agents) = mine[key], other[key]
         whole = last.is_done and their_last.is_done
@@ -303,6 +309,28 @@ def test_modules_may_be_mapped_anew_in_every_episode():
     assert parts == {key: given[key] for key in parts}
 
 
+class Exploring(DefaultPPOTorchRLModule):
+    """Takes choice 1 when it explores, else choice 0."""
+
+    def _forward_exploration(self, batch: Any, **kwargs: Any) -> Any:
+        assert kwargs["t"] % WORLDS == 0
+        return {"actions": torch.ones(len(batch["obs"]), dtype=torch.int64)}
+
+    def _forward_inference(self, batch: Any, **kwargs: Any) -> Any:
+        return {"actions": torch.zeros(len(batch["obs"]), dtype=torch.int64)}
+
+
+def test_a_module_explores_only_when_it_should():
+    spec = RLModuleSpec(module_class=Exploring)
+    specs = MultiRLModuleSpec(rl_module_specs={f"policy_{m}": spec for m in range(2)})
+    runner = BatchedEnvRunner(config=configured("dilemma/fixed").rl_module(rl_module_spec=specs))
+    for explore in (True, False):
+        episodes = runner.sample(num_timesteps=WORLDS * 3, explore=explore)
+        assert {a for e in episodes for part in e.agent_episodes.values() for a in part.get_actions()} == {
+            explore
+        }
+
+
 def test_runners_have_no_world_in_common():
     config = configured("gridworld/multi-maze").env_runners(num_env_runners=2)
     begun = []
@@ -401,7 +429,7 @@ def test_ppo_trains_with_masks_and_evaluates(cluster):
 def test_training_goes_on_after_a_runner_was_killed(cluster):
     config = (
         configured("dilemma/fixed")
-        .env_runners(num_env_runners=1, sample_timeout_s=60)
+        .env_runners(num_env_runners=1, sample_timeout_s=20)
         .training(train_batch_size_per_learner=96, minibatch_size=32, num_epochs=1)
         .fault_tolerance(restart_failed_env_runners=True)
     )
