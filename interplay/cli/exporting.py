@@ -50,8 +50,6 @@ def export(
 
         typer.echo(f"written: {convert(run, out, world, options or {}, agent)}")
         return
-    if world or options or trust_pickle:
-        raise UserError(f"{run}: this is no RLlib checkpoint; leave out --world, --trust-pickle and options")
     from interplay.verbs.players import load_policy
 
     typer.echo(f"written: {load_policy(run, trust=trust).export(out, agent)}")

@@ -40,7 +40,9 @@ class WorldBatch(VectorMultiAgentEnv):
 
     def __init__(self, env: Any, num_envs: int, fit: Callable[[Any, Any], Any] | None = None) -> None:
         one = _plain_world(env)
-        self.world: World = hand_over(one.world).make(num_worlds=num_envs)
+        make = hand_over(one.world).make
+        assert make is not None  # of a world itself
+        self.world: World = make(num_worlds=num_envs)
         self.num_envs, self.agents = num_envs, self.world.agents
         self._masked = isinstance(env, MaskedMultiAgentEnv)
         kinds, single = self.world.kinds, one.flat == "discrete"
@@ -65,7 +67,7 @@ class WorldBatch(VectorMultiAgentEnv):
         seeds = [world_seeds(int(first) + w, 1)[0] for w in range(self.num_envs)]
         return self.world.reset(seeds=np.array(seeds, np.uint64)), {}
 
-    def step(self, actions: Mapping[int, tuple[np.ndarray, np.ndarray]]) -> TimeStep:  # type: ignore[override]
+    def step(self, actions: Mapping[int, tuple[np.ndarray, np.ndarray]]) -> TimeStep:
         """Steps all worlds; they restart only by `restart`.
 
         Args:

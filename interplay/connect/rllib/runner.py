@@ -127,7 +127,7 @@ class BatchedEnvRunner(MultiAgentEnvRunner):
             shown += seen
             of_module += np.bincount(rows.module[seen], minlength=len(of_module))
             self._keep_last(last)
-            over = ~rows.listed.any(axis=1)
+            over = np.asarray(~rows.listed.any(axis=1))
             if over.any():
                 counted = np.flatnonzero(over)[: None if num_episodes is None else num_episodes - ended]
                 ended += len(counted)
