@@ -38,7 +38,7 @@ WORLDS = 8
 
 
 class Doubled(DefaultPPOTorchRLModule):
-    """Somebody's own module."""
+    """A user-defined module."""
 
 
 def environment(world_id: str, masked: bool) -> Any:

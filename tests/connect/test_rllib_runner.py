@@ -86,7 +86,7 @@ def one_thread():
 def configured(world_id: str, masked: bool = False, modules: int = 2, **settings: Any) -> PPOConfig:
     """PPO with two small modules, which the agents share by their places."""
     for name, make in MAKERS.items():
-        register_env(name, make)  # every Ray is told anew
+        register_env(name, make)  # each Ray has a registry of its own
     policies = [f"policy_{m}" for m in range(modules)]
 
     def mapped(agent: str, episode: Any, **kwargs: Any) -> str:
@@ -110,7 +110,7 @@ def configured(world_id: str, masked: bool = False, modules: int = 2, **settings
 
 
 class Ours(BatchedEnvRunner):
-    """Notes the world of each episode."""
+    """Keeps the world of each episode."""
 
     worlds: list[tuple[str, int]]
 
@@ -121,7 +121,7 @@ class Ours(BatchedEnvRunner):
 
 
 class Theirs(MultiAgentEnvRunner):
-    """Notes the world of each episode."""
+    """Keeps the world of each episode."""
 
     worlds: list[tuple[str, int]]
 
@@ -231,8 +231,8 @@ def compare(ours: dict[str, Any], theirs: dict[str, Any], whole: bool) -> None:
 
 def test_a_first_update_has_the_losses_of_rllibs_own_runner():
     """Greedy, as RLlib draws for agents in another order; all episodes end in one step, so both fragments are cut there."""
-    config = configured("battle/3m", masked=True, limit=15).training(lr=0.01, lambda_=0.9)
-    told = []
+    config = configured("simulation/multi-corridor", time_limit=15).training(lr=0.01, lambda_=0.9)
+    found = []
     for kind in (BatchedEnvRunner, MultiAgentEnvRunner):
         runner = kind(config=config)
         learner = config.build_learner(spaces=runner.get_spaces())
@@ -249,23 +249,25 @@ def test_a_first_update_has_the_losses_of_rllibs_own_runner():
         episodes = runner.sample(num_timesteps=WORLDS * STEPS, explore=False)
         assert sum(episode.is_truncated for episode in episodes) == WORLDS
         results = learner.update(episodes=episodes, timesteps={"num_env_steps_sampled_lifetime": 0})
-        told.append({(m, name): float(results[m][name].peek()) for m in weights for name in LOSSES})
-    assert told[0] == pytest.approx(told[1], rel=1e-4)
-    assert len(set(map(abs, told[0].values()))) == len(told[0])
+        found.append({(m, name): float(results[m][name].peek()) for m in weights for name in LOSSES})
+    assert found[0] == pytest.approx(found[1], rel=1e-4)
+    assert len(set(map(abs, found[0].values()))) == len(found[0])
 
 
 def test_metrics_are_those_of_rllibs_own_runner():
-    config = configured("battle/3m", masked=True, limit=15)
+    config = configured("simulation/multi-corridor", time_limit=15)
     ours, theirs = BatchedEnvRunner(config=config), MultiAgentEnvRunner(config=config)
     theirs.module.set_state(ours.module.get_state())
-    told = []
+    found = []
     for runner in (ours, theirs):
-        for _ in range(3):
-            runner.sample(num_timesteps=WORLDS * STEPS, explore=False)
-        metrics = runner.get_metrics()
-        told.append({name: peeked(metrics[name]) for name in METRICS})
-    assert told[0] == told[1]
-    assert told[0]["num_episodes"] == WORLDS * (3 * STEPS // 15)
+        for fragments in (3, 2):
+            for _ in range(fragments):
+                runner.sample(num_timesteps=WORLDS * STEPS, explore=False)
+            metrics = runner.get_metrics()
+            found.append({name: peeked(metrics[name]) for name in METRICS})
+    assert found[:2] == found[2:]
+    assert found[0]["num_episodes"] == WORLDS * (3 * STEPS // 15)
+    assert found[0]["episode_return_mean"] != found[1]["episode_return_mean"]
 
 
 def peeked(stats: Any) -> Any:
@@ -279,15 +281,44 @@ def test_whole_episodes_are_those_of_rllibs_own_runner():
     config = configured("gridworld/multi-maze", time_limit=15)
     ours, theirs = BatchedEnvRunner(config=config), MultiAgentEnvRunner(config=config)
     theirs.module.set_state(ours.module.get_state())
-    told = []
+    found = []
     for runner in (ours, theirs):
         rounds = [runner.sample(num_episodes=WORLDS + 2, explore=False) for _ in range(2)]
-        told.append(
+        found.append(
             [[(len(e), sorted(e.agent_episodes), e.get_return()) for e in episodes] for episodes in rounds]
         )
-        assert told[-1][0] == told[-1][1]
+        assert found[-1][0] == found[-1][1]
         assert [len(episodes) for episodes in rounds] == [WORLDS + 2] * 2
-    assert told[0] == told[1]
+    assert found[0] == found[1]
+
+
+def test_a_fragment_may_be_counted_in_agent_steps():
+    """15 agents act in every step, so 200 agent-steps are 14 steps."""
+    config = configured("simulation/multi-corridor").multi_agent(count_steps_by="agent_steps")
+    ours, theirs = BatchedEnvRunner(config=config), MultiAgentEnvRunner(config=config)
+    theirs.module.set_state(ours.module.get_state())
+    found = [[len(e) for e in runner.sample(num_timesteps=200, explore=False)] for runner in (ours, theirs)]
+    assert found[0] == found[1]
+    assert found[0] == [14] * WORLDS
+
+
+def test_worlds_are_made_anew_after_a_failure(monkeypatch):
+    def fail(action: Any) -> Any:
+        raise RuntimeError("a world failed")
+
+    config = configured("dilemma/fixed").fault_tolerance(restart_failed_sub_environments=True)
+    runner = BatchedEnvRunner(config=config)
+    first = runner.sample(num_timesteps=WORLDS * 5, explore=False)
+    failed = runner.env.world
+    monkeypatch.setattr(failed, "step", fail)
+    episodes = runner.sample(num_timesteps=WORLDS * 4, explore=False)
+    assert runner.env.world is not failed
+    assert [(e.env_t_started, e.env_t) for e in episodes] == [(0, 4)] * WORLDS
+    assert not {e.id_ for e in episodes} & {e.id_ for e in first}
+    monkeypatch.setattr(runner.env.world, "step", fail)
+    runner.config.restart_failed_sub_environments = False
+    with pytest.raises(RuntimeError):
+        runner.sample(num_timesteps=WORLDS)
 
 
 def test_modules_may_be_mapped_anew_in_every_episode():
