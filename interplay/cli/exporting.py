@@ -11,7 +11,6 @@ import typer
 from interplay.cli.declared import declared
 from interplay.core.errors import UserError
 
-RLLIB = "rllib_checkpoint.json"  # in the folder of ``Algorithm.save``
 PICKLE = "This checkpoint can run any program as you. Load it only if you or someone you trust made it."
 
 
@@ -41,7 +40,7 @@ def export(
         interplay export runs/first --agent agent0 --out policy.npz
         interplay export checkpoint --trust-pickle --world simulation/multi-corridor --out runs/from-rllib
     """
-    if (Path(run) / RLLIB).is_file():
+    if _is_rllib(run):
         if not trust_pickle:
             raise UserError(f"{run}: {PICKLE} Then add --trust-pickle.")
         if not world:
@@ -53,3 +52,8 @@ def export(
     from interplay.verbs.players import load_policy
 
     typer.echo(f"written: {load_policy(run, trust=trust).export(out, agent)}")
+
+
+def _is_rllib(run: str) -> bool:
+    """Whether RLlib's ``Algorithm.save`` wrote a folder."""
+    return (Path(run) / "rllib_checkpoint.json").is_file()
