@@ -223,6 +223,8 @@ def experiments(heard: Heard) -> None:
 
 def for_export(heard: Heard) -> None:
     heard.put("interplay.verbs.players:load_policy", lambda *_, **__: Exporting(heard))
+    heard._patch("interplay.cli.exporting._is_rllib", lambda run: run == "rllib")
+    heard.put("interplay.connect.rllib.checkpoint:convert")
 
 
 class Exporting:
@@ -589,6 +591,13 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "out": ("--out a.onnx", {"export.out": Path("a.onnx")}),
         "agent": ("--agent left", {"export.agent": "left"}),
         "trust": ("--trust", {"load_policy.trust": True}),
+    }, {
+        "run": ("rllib", {"convert.checkpoint": "rllib"}),
+        "options": ("npop=2", {"convert.options": {"npop": 2}}),
+        "out": ("--out there", {"convert.out": Path("there")}),
+        "agent": ("--agent left", {"convert.module": "left"}),
+        "world": (f"--world {WORLD}", {"convert.world_id": WORLD}),
+        "trust_pickle": ("--trust-pickle", {}),
     }]),
     "debug": (for_debug, [{
         "config": ("a.py", {"debug_experiment.experiment": "experiment of a.py", "debug_experiment.config": Path("a.py")}),
@@ -661,7 +670,7 @@ def test_what_was_typed_arrives(monkeypatch, tmp_path, verb, number):
 
 
 NEEDED = {  # without which a verb refuses, or does something else
-    "bank", "config", "merge", "out", "overlay", "player", "players", "run", "runs", "transfer", "words", "world", "worlds",
+    "bank", "config", "merge", "out", "overlay", "player", "players", "run", "runs", "transfer", "trust_pickle", "words", "world", "worlds",
 }  # fmt: skip
 
 

@@ -45,7 +45,7 @@ def test_the_life_too_many_cuts_the_episode():
     observations, rewards, terminated, truncated, infos = env.step({"life_2": 0})
     assert list(observations) == list(rewards) == list(infos) == ["life_2"]
     assert terminated == {"life_2": False, "__all__": False}
-    assert truncated == {"life_2": True, "__all__": True}
+    assert truncated == {"life_2": False, "__all__": True}
     assert env.agents == ["life_2"]
     assert list(env.reset()[0]) == ["life_0"]
 
@@ -56,7 +56,7 @@ def test_an_end_in_the_step_of_the_limit_leaves_the_episode_truncated():
     env.step({"life_0": 0, "life_1": 0})
     _, _, terminated, truncated, _ = env.step({"life_0": 0, "life_1": 0})
     assert terminated == {"life_0": True, "life_1": False, "__all__": False}
-    assert truncated == {"life_0": False, "life_1": True, "__all__": True}
+    assert truncated == {"life_0": False, "life_1": False, "__all__": True}
 
 
 def test_whoever_lives_is_cut_and_shown():
@@ -65,7 +65,10 @@ def test_whoever_lives_is_cut_and_shown():
     observations, rewards, terminated, truncated, _ = env.step({"life_0": 0})
     assert observations["life_0"]["place"] == 1
     assert rewards == {"life_0": pytest.approx(0.01)}
-    assert (terminated, truncated) == ({"life_0": False, "__all__": False}, {"life_0": True, "__all__": True})
+    assert (terminated, truncated) == (
+        {"life_0": False, "__all__": False},
+        {"life_0": False, "__all__": True},
+    )
 
 
 def test_the_episode_begins_with_the_first_birth_and_ends_when_nobody_survives():

@@ -15,11 +15,13 @@ except ImportError as error:
     ) from error
 
 from interplay.connect.rllib.masked import MaskedMultiAgentEnv
+from interplay.connect.rllib.runner import BatchedEnvRunner
 from interplay.connect.rllib.simulation import MultiAgentABS, multi_agent_to_simulation
 from interplay.connect.rllib.worlds import WorldMultiAgentEnv, world_to_rllib
 from interplay.connect.rllib.wrapper import MultiAgentWrapper
 
 __all__ = [
+    "BatchedEnvRunner",
     "MaskedMultiAgentEnv",
     "MultiAgentABS",
     "MultiAgentWrapper",

@@ -48,7 +48,11 @@ class WorldMultiAgentEnv(MultiAgentEnv):
         return {name: observations[name] for name in shown}, {name: infos.get(name, {}) for name in shown}
 
     def step(self, action_dict: Members) -> tuple[Members, Members, Members, Members, Members]:
-        """Returns observations, rewards, terminateds, truncateds and infos; ``__all__`` is the world's end."""
+        """Returns observations, rewards, terminateds, truncateds and infos; ``__all__`` is the world's end.
+
+        Where ``__all__`` is truncated no agent is by itself: RLlib's episodes take an end of every single agent for a termination,
+        and would not bootstrap the last values.
+        """
         before = set(self.env.agents)
         given = taken_of_all(self._given, action_dict)
         observations, rewards, terminated, truncated, infos = self.env.step(given)
@@ -64,7 +68,7 @@ class WorldMultiAgentEnv(MultiAgentEnv):
             {name: observations[name] for name in shown},
             {name: reward for name, reward in rewards.items() if name not in joined},
             {**{name: bool(terminated.get(name)) for name in shown}, "__all__": over and not cut},
-            {**{name: bool(truncated.get(name)) for name in shown}, "__all__": cut},
+            {**{name: bool(truncated.get(name)) and not cut for name in shown}, "__all__": cut},
             {name: infos.get(name, {}) for name in shown},
         )
 

@@ -72,7 +72,7 @@ class MultiAgentWrapper(MultiAgentEnv):
         observations, rewards, dones, infos = self.sim.step(given, **kwargs)
         truncateds = {"__all__": self.sim.truncated}
         if self.sim.truncated:
-            truncateds |= {name: not dones[name] for name in observations}
+            # No agent by itself: RLlib's episodes would take an end of every single agent for a termination.
             dones = {**dones, "__all__": False}
         over = dones["__all__"] or self.sim.truncated
         going = set() if over else set(self.possible_agents) - self.sim.done_agents
