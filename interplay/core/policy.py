@@ -53,7 +53,10 @@ class Policy(ABC):
 
     @abstractmethod
     def act(self, timestep: TimeStep) -> Any:
-        """Actions for every slot, in the form of `World.step`; rows of agents that do not act are ignored."""
+        """Actions for every slot, in the form of `World.step`; rows of agents that do not act are ignored.
+
+        Matches and training pass read-only arrays, which are valid until the next step.
+        """
 
 
 def by_name(*policies: type[Policy]) -> dict[str, Callable[[], Policy]]:

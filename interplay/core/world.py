@@ -80,6 +80,21 @@ class TimeStep(NamedTuple):
     over: Array
     action_mask: Tree | None = None
 
+    def read_only(self) -> TimeStep:
+        """Views through which nothing can be written, for players: the arrays are the world's own."""
+        return TimeStep(*map(_read_only, self))
+
+
+def _read_only(tree: Any) -> Any:
+    """A tree of arrays as views through which nothing can be written."""
+    if isinstance(tree, Mapping):
+        return {key: _read_only(part) for key, part in tree.items()}
+    if tree is None:
+        return None
+    view = np.asarray(tree).view()
+    view.flags.writeable = False
+    return view
+
 
 class World(Remakable, ABC):
     """W copies of one world, stepped together.

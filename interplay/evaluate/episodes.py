@@ -275,7 +275,7 @@ def play(
     if lineup is not None:
         lineup.draw(np.ones(world.num_worlds, bool), ledger.seeds)
     while ledger.unfinished:
-        timestep = world.step(policy.act(timestep))
+        timestep = world.step(policy.act(timestep.read_only()))
         ledger.add(timestep.reward)
         if on_step is not None:
             on_step(world, ledger.episode)

@@ -68,7 +68,7 @@ class SharedPlay(Policy):
             policy.load({k.removeprefix(prefix): a for k, a in arrays.items() if k.startswith(prefix)})
 
     def act(self, timestep: TimeStep) -> Any:
-        player = self.players()
+        player, timestep = self.players(), timestep.read_only()
         actions = [
             of_player(policy, policy.act, timestep._replace(acting=timestep.acting & (player == index)))
             for index, policy in enumerate(self._players)

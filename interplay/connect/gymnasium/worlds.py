@@ -138,7 +138,7 @@ class WorldGymEnv(WorldPictures, gymnasium.Env[Any, Any]):
 
     def _advance(self, rows: Any) -> TimeStep:
         """Steps the world with the agent's action `rows` (1, 1, ...); None: it is idle."""
-        chosen = self._others.act(self.world.timestep)
+        chosen = self._others.act(self.world.timestep.read_only())
         if rows is not None:
             several = len(self.world.kinds) > 1
             own = _put_in(

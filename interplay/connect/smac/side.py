@@ -111,7 +111,7 @@ class LearningSide(CopiedWhole):
                 f"{self.world.id}: enemy {self.enemy.name} plays in another environment by now; give each a policy of its own"
             )
         own = self._actions[read_actions(self.world.id, actions, self._legal())]
-        action = np.array(self.enemy.act(now._replace(acting=now.acting & self._blue)), np.int64)
+        action = np.array(self.enemy.act(now.read_only()._replace(acting=now.acting & self._blue)), np.int64)
         action[0, : self.n_agents] = own
         now = self.world.step(action)
         assert self._replay is not None

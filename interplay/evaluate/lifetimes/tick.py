@@ -102,7 +102,7 @@ def watch(
     policy.start(world, seed)
     for done in range(burn_in + ticks + 1):
         if done:
-            timestep = world.step(policy.act(timestep))
+            timestep = world.step(policy.act(timestep.read_only()))
         tick = read(world)  # in the burn-in too: a reader may keep the previous tick
         if done >= burn_in:
             for recorder in watching:

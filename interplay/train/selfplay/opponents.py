@@ -75,6 +75,7 @@ class Opponents:
         players, chosen = np.zeros(player.shape, np.int64), [actions]
         if self._played is not self._world:
             timestep = self._played.timestep
+        timestep = timestep.read_only()
         for index, (guest, number) in enumerate(zip(self.guests, self._numbers, strict=True), 1):
             own = timestep.acting & (player == number)
             players[own] = index
