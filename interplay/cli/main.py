@@ -133,6 +133,11 @@ def run(arguments: Sequence[str], traceback: bool = False) -> int:
         # The reader (head, less) has gone; nothing may be flushed to it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
+    except SystemExit as error:  # no verb exits by itself
+        from interplay.core import user_code
+
+        place = user_code.where(error) or "a program"
+        return _fail(f"{place} called sys.exit({error.code!r}), which ended this command", BROKEN)
     except Exception as error:
         if traceback:
             raise
