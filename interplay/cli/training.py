@@ -164,27 +164,37 @@ def _forecast(
             )
     settings = run_settings(world, overrides, training.flags(given), trust, league, preset)
     workers, shards = settings.train.workers, settings.train.shards
-    if workers * (nodes or 1) > shards or (nodes or 1) & ((nodes or 1) - 1):
+    machines = 1 if nodes is None else nodes
+    if not 1 <= workers * machines <= shards or machines & (machines - 1):
         raise UserError(
-            f"{nodes} machines of {workers} workers cannot share train.shards = {shards}; "
+            f"{machines} machines of {workers} workers cannot share train.shards = {shards}; "
             "machines are 2, 4, 8 ..., and machines times workers at most the shards"
         )
-    typer.echo(f"training for {SECONDS:.0f} s after the first {WARM} updates, which compile", err=True)
+    typer.echo(
+        f"training for {SECONDS:.0f} s after the first {WARM} updates that learn, which compile", err=True
+    )
     costs = measure(settings)
     typer.echo(
         f"this machine, {workers} worker{'s' * (workers > 1)}, {costs.updates} updates after the first: "
         f"{costs.update:.3g} s an update of {costs.agent_steps:,.0f} agent-steps and {costs.gradient_steps:.0f} gradient steps"
     )
-    for machines in dict.fromkeys((1, nodes or 1)):
-        each = costs.on(machines)
-        seconds = settings.steps / each.rate
-        where = "" if machines == 1 else f"{machines} such machines at 10 Gb/s, an estimate: "
-        traffic = "" if machines == 1 else f"; each receives {costs.received(machines) / 1e6:,.1f} MB/s"
+    most_updates, most_seconds = settings.train.max_updates, settings.train.max_seconds
+    for count in dict.fromkeys((1, machines)):
+        each = costs.on(count)
+        limits = [settings.steps]
+        limits += [] if most_updates is None else [round(most_updates * each.agent_steps)]
+        limits += [] if most_seconds is None else [round(most_seconds * each.rate)]
+        seconds = min(limits) / each.rate
+        where = "" if count == 1 else f"{count} such machines at 10 Gb/s, an estimate: "
+        traffic = "" if count == 1 else f"; each receives {costs.received(count) / 1e6:,.1f} MB/s"
         typer.echo(
-            f"{where}{each.rate:,.0f} agent-steps/s; {settings.steps:,} take {duration(seconds)}, "
-            f"{seconds * workers * machines / 3600:.3g} core-hours{traffic}"
+            f"{where}{each.rate:,.0f} agent-steps/s; {min(limits):,} take {duration(seconds)}, "
+            f"{seconds * workers * count / 3600:.3g} core-hours{traffic}"
         )
-    typer.echo(f"a checkpoint: {costs.checkpoint / 1e6:,.1f} MB; ratings are not counted")
+    replay = ", more when the replay is full" if settings.factored is not None else ""
+    typer.echo(
+        f"a checkpoint: {costs.checkpoint / 1e6:,.1f} MB{replay}; ratings, compilation and train.max_episodes are not counted"
+    )
 
 
 def _train_experiment(config: Path) -> Path:

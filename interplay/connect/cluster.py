@@ -175,11 +175,14 @@ def _forward(pipe: Any, remote: _Remote) -> None:
 
     with contextlib.suppress(ray.exceptions.RayError, EOFError, OSError):
         while not remote.ended(0.0):
-            messages: list[Any] = []
-            while pipe.poll(0.0 if messages else POLL):
-                messages.append(pipe.recv())
-            if messages:  # one call after the other, since an actor with threads may change their order
-                ray.get(remote.actor.send.remote(messages))
+            if not pipe.poll(POLL):
+                continue
+            messages = [pipe.recv()]
+            with contextlib.suppress(EOFError):  # it comes again, after these
+                while pipe.poll():
+                    messages.append(pipe.recv())
+            # One call after the other, since an actor with threads may change their order.
+            ray.get(remote.actor.send.remote(messages))
     remote.join()
     pipe.close()
 

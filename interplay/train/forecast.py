@@ -18,7 +18,7 @@ from interplay.train.settings import TrainSettings
 from interplay.train.trainer import train
 
 SECONDS = 10.0  # of a trial, after its first updates
-WARM = 2  # updates that compile
+WARM = 2  # updates with gradient steps that compile
 BANDWIDTH = 1.25e9  # bytes per second between machines: 10 Gb/s
 MESSAGE = 2e-4  # seconds of an exchange of a few numbers between two machines (docs/results/scale.md)
 
@@ -73,10 +73,16 @@ def measure(settings: TrainSettings, seconds: float = SECONDS) -> Costs:
         UserError: as `train`.
     """
     lines: list[tuple[float, int, float]] = []
+    enough: list[bool] = []
+    measured = 0  # updates since the first with gradient steps, but for `WARM`
 
     def on_update(_run: Path, numbers: Mapping[str, Any]) -> bool:
+        nonlocal measured
         lines.append((time.perf_counter(), numbers["agent_steps"], numbers["gradient_steps"]))
-        return len(lines) > WARM + 1 and lines[-1][0] - lines[WARM - 1][0] > seconds
+        learnt = sum(steps > 0 for _, _, steps in lines)
+        measured = learnt - WARM if learnt > WARM else 0
+        enough.append(measured > 1 and lines[-1][0] - lines[-1 - measured][0] > seconds)
+        return enough[-1]
 
     own: dict[str, Any] = {
         "max_updates": None,
@@ -90,17 +96,17 @@ def measure(settings: TrainSettings, seconds: float = SECONDS) -> Costs:
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()):
         run = train(trial, Path(folder) / "trial", on_update=on_update)
         saved = latest_checkpoint(run)
-        assert saved is not None
+        if saved is None or not enough[-1]:  # Ctrl-C ends a run well
+            raise KeyboardInterrupt
         checkpoint = sum(file.stat().st_size for file in saved.iterdir())
     make = through_interfaces(settings, registry_factory(settings))
     learner = make_learner(settings, make, begins=True, say=str)
-    measured = lines[WARM:]
-    count = len(measured)
+    first, last = lines[-1 - measured], lines[-1]
     return Costs(
-        (lines[-1][0] - lines[WARM - 1][0]) / count,
-        (lines[-1][1] - lines[WARM - 1][1]) / count,
-        sum(steps for _, _, steps in measured) / count,
+        (last[0] - first[0]) / measured,
+        (last[1] - first[1]) / measured,
+        sum(steps for _, _, steps in lines[-measured:]) / measured,
         learner.size,
         checkpoint,
-        count,
+        measured,
     )

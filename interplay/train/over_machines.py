@@ -38,6 +38,12 @@ def values(settings: TrainSettings) -> dict[str, Any]:
     return found
 
 
+def check_machines(nodes: int, shards: int) -> None:
+    """Refuses more machines than shards."""
+    if nodes > shards:
+        raise UserError(f"{nodes} machines cannot share train.shards = {shards}; start at most {shards}")
+
+
 def with_workers(network: Network, settings: TrainSettings) -> TrainSettings:
     """Fewer workers per machine if the machines have too few shards for them.
 
@@ -45,10 +51,7 @@ def with_workers(network: Network, settings: TrainSettings) -> TrainSettings:
         UserError: for more machines than shards, or networks on another device than the processor.
     """
     shards, workers = settings.train.shards, settings.train.workers
-    if network.nodes > shards:
-        raise UserError(
-            f"{network.nodes} machines cannot share train.shards = {shards}; start at most {shards}"
-        )
+    check_machines(network.nodes, shards)
     if settings.train.device != CPU:
         raise UserError(
             f"train.device = {settings.train.device}: several machines train on processors; leave it out"

@@ -20,7 +20,7 @@ from interplay.train.curriculum import admit_options
 from interplay.train.devices import ON_CPU, describe, open_device, with_device
 from interplay.train.interfaced import through_interfaces
 from interplay.train.making import make_learner, registry_factory
-from interplay.train.over_machines import follow_lead, values, versions, with_workers
+from interplay.train.over_machines import check_machines, follow_lead, values, versions, with_workers
 from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.parallel.machines import Machines, Network, network_of
 from interplay.train.parallel.workers import check_main
@@ -68,7 +68,9 @@ def train(
     check_read(settings)
     check_writers(settings)
     settings = with_device(with_checkpoints(settings))
-    with finishing() as stop, network_of(machines) as network:
+    if machines is not None:
+        check_machines(machines.nodes, settings.train.shards)
+    with finishing() as stop, network_of(machines, stop) as network:
         if network is not None:
             network.compare(versions() | values(settings))
             if network.node:
@@ -152,7 +154,7 @@ def resume(
         UserError: as `train`, and if no checkpoint is sound, its settings were others, or they name programs and are not trusted.
     """
     check_main()
-    with finishing() as stop, network_of(machines) as network:
+    with finishing() as stop, network_of(machines, stop) as network:
         if network is not None and network.node:
             network.compare(versions())
             return follow_lead(network, make_world, stop)

@@ -32,7 +32,7 @@ def settings_of(updates: int, **more: Any) -> Any:
 
 def files_of(folder: Path) -> dict[str, bytes]:
     """What `resume` needs of a run."""
-    found = [folder / ".copy", folder / "settings.toml", folder / "metrics.jsonl"]
+    found = [folder / "settings.toml", folder / "metrics.jsonl"]
     found += [path for path in (folder / "checkpoints").glob("*/*") if path.parent.name[0] != "."]
     return {str(path.relative_to(folder)): path.read_bytes() for path in found}
 
@@ -40,6 +40,7 @@ def files_of(folder: Path) -> dict[str, bytes]:
 def test_a_copy_has_the_bytes_of_the_folder(tmp_path: Path, storage: Any) -> None:
     run = train(settings_of(6, keep_checkpoints=2, best_by="episode_return"), tmp_path / "run")
     copied = {name.removeprefix("/store/run/"): bytes(storage.cat_file(name)) for name in storage.find("")}
+    assert copied.pop(".copy").decode().partition(" ")[0] == (run / ".copy").read_text()
     assert copied == files_of(run)
     assert sum(name.endswith("manifest.json") for name in copied) == 3  # two and the best
 
@@ -56,7 +57,7 @@ def test_a_run_goes_on_from_its_copy(tmp_path: Path) -> None:
     assert files_of(fetch(f"{STORE}/run", tmp_path / "third")) == files_of(fetched)
 
 
-@pytest.mark.parametrize("failing", ["pipe_file", "rm"])
+@pytest.mark.parametrize("failing", ["pipe_file", "rm_file"])
 def test_a_copy_is_sound_wherever_it_ends(
     tmp_path: Path, storage: Any, monkeypatch: pytest.MonkeyPatch, failing: str
 ) -> None:
@@ -74,6 +75,7 @@ def test_a_copy_is_sound_wherever_it_ends(
     Copies(run, STORE)._copy()
     before = {name: bytes(storage.cat_file(name)) for name in storage.find("")}
     keep(every[2:])
+    log = (run / "metrics.jsonl").read_bytes()
     calls, works = 0, getattr(type(storage), failing)
 
     def fail_at(self: Any, *arguments: Any, **named: Any) -> Any:
@@ -87,7 +89,7 @@ def test_a_copy_is_sound_wherever_it_ends(
     for cut in range(1, 60):
         storage.store.clear()
         for name, data in before.items():
-            storage.pipe_file(name, data)
+            storage.pipe_file(name, data[:500] if name.endswith("metrics.jsonl") else data)
         copies = Copies(run, STORE)
         with monkeypatch.context() as patch:
             patch.setattr(type(storage), failing, fail_at)
@@ -95,11 +97,14 @@ def test_a_copy_is_sound_wherever_it_ends(
             copies.update()
             copies._wait()
         fetched = fetch(f"{STORE}/run", tmp_path / f"cut {cut}")
-        there = list_checkpoints(fetched)
-        assert [problem(path) for path in there] == [None] * len(there)
-        seen.add(tuple(path.name for path in there))
+        there = [path.name for path in list_checkpoints(fetched)]
+        assert [problem(path) for path in list_checkpoints(fetched)] == [None] * len(there)
+        assert there
+        if there[-1] in [path.name for path in every[2:]]:
+            assert (fetched / "metrics.jsonl").read_bytes() == log
+        seen.add(tuple(there))
         if calls > 0:  # it did not fail any more
-            assert [path.name for path in there] == [path.name for path in every[2:]]
+            assert there == [path.name for path in every[2:]]
             break
     else:
         raise AssertionError("the storage always failed")
@@ -122,12 +127,75 @@ def test_a_failure_of_the_storage_ends_no_run(
     assert storage.find("") == []
 
 
-def test_another_run_of_this_name_is_left_alone(tmp_path: Path) -> None:
+def test_another_run_of_this_name_is_left_alone(tmp_path: Path, storage: Any) -> None:
     first = train(settings_of(2), tmp_path / "run")
     with pytest.raises(UserError, match="holds another run"):
         train(settings_of(2, keep_checkpoints=1), tmp_path / "b" / "run")
     assert not (tmp_path / "b" / "run").exists()
     assert files_of(fetch(f"{STORE}/run", tmp_path / "c")) == files_of(first)
+    storage.rm_file("/store/run/.copy")  # a run that nobody copied there
+    with pytest.raises(UserError, match="holds another run"):
+        train(settings_of(2), tmp_path / "b" / "run")
+    with pytest.raises(UserError, match="is where the run is"):
+        train(settings_of(2, copy_to=f"file://{tmp_path}"), tmp_path / "own")
+
+
+def test_two_runs_that_begin_together_do_not_mix(tmp_path: Path) -> None:
+    runs = [
+        train(settings_of(2, copy_to=None, keep_checkpoints=count), tmp_path / f"{count}" / "run")
+        for count in (1, 2)
+    ]
+    copies = [Copies(run, STORE) for run in runs]
+    for each in copies:
+        each.update()
+        each.close()
+    assert files_of(fetch(f"{STORE}/run", tmp_path / "c")) == files_of(runs[0])
+
+
+def test_an_older_run_and_an_older_process_leave_newer_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = train(settings_of(2), tmp_path / "run")
+    elsewhere = fetch(f"{STORE}/run", tmp_path / "elsewhere")
+    first = Copies(run, STORE)
+    first._copy()
+    for folder, updates in ((elsewhere, 4), (run, 3)):
+        file = folder / "settings.toml"
+        file.write_text(file.read_text().replace("max_updates = 2", f"max_updates = {updates}"))
+    resume(elsewhere)
+    first.update()
+    first.close()
+    assert "another process copies this run" in capsys.readouterr().err
+    with pytest.raises(UserError, match="newer than this run's"):
+        resume(run)
+    assert files_of(fetch(f"{STORE}/run", tmp_path / "c")) == files_of(elsewhere)
+
+
+def test_names_with_patterns_remove_only_their_own(tmp_path: Path) -> None:
+    runs = [train(settings_of(4, keep_checkpoints=1), tmp_path / name) for name in ("ab", "a?", "[ab]*")]
+    for run in runs:
+        assert files_of(fetch(f"{STORE}/{run.name}", tmp_path / "c")) == files_of(run)
+
+
+def test_a_resumed_run_completes_its_copy(
+    tmp_path: Path, storage: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(type(storage), "pipe_file", lambda *_: 1 / 0)
+        run = train(settings_of(2), tmp_path / "run")
+    resume(run)
+    assert files_of(fetch(f"{STORE}/run", tmp_path / "c")) == files_of(run)
+
+
+def test_an_address_from_elsewhere_needs_trust(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, storage: Any
+) -> None:
+    run = train(settings_of(2), tmp_path / "run")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "another user"))
+    with pytest.raises(UserError, match="--trust"):
+        resume(run)
+    fetched = fetch(f"{STORE}/run", tmp_path / "c")
+    resume(fetched)  # to the address that was typed
 
 
 def test_nothing_is_fetched_to_another_place(tmp_path: Path, storage: Any) -> None:
@@ -135,6 +203,7 @@ def test_nothing_is_fetched_to_another_place(tmp_path: Path, storage: Any) -> No
     (name,) = [one for one in storage.find("") if one.endswith("manifest.json")]
     for bad in ("../../../bad", "../bad", "x/../../../bad", "bad/bad", ".bad"):
         storage.store[name.replace("manifest.json", bad)] = storage.store[name]
+    storage.pipe_file("/store/run/checkpoints/000000000001/big.bin", b"0" * 1000)
     fetched = fetch(f"{STORE}/run", tmp_path / "there" / "runs")
     assert not list(tmp_path.rglob("*bad*"))
     assert files_of(fetched) == files_of(tmp_path / "run")

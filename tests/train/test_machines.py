@@ -140,6 +140,17 @@ def test_a_stop_of_another_machine_saves_the_run(tmp_path: Path) -> None:
     assert int(last.name) == log_of(tmp_path / "run")[-1]["agent_steps"]
 
 
+def test_a_machine_that_waits_for_the_others_can_be_stopped(tmp_path: Path) -> None:
+    (lead,) = start([{}], folder=str(tmp_path), nodes=2, case="ppo")
+    while not (tmp_path / "pid-0").exists():
+        time.sleep(0.02)
+    time.sleep(3.0)
+    lead.terminate()
+    said = lead.communicate(timeout=10)[1]
+    assert (lead.returncode, said.splitlines()[-1]) == (143, "stopped")
+    assert not (tmp_path / "run").exists()
+
+
 def test_the_loss_of_the_lead_ends_the_others(tmp_path: Path) -> None:
     lead, other = start([{"victim": 0}, {}], folder=str(tmp_path), case="ppo")
     lead.communicate(timeout=300)

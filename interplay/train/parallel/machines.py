@@ -25,6 +25,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from interplay.core.errors import UserError
 from interplay.core.reading import parse_json
+from interplay.core.stopping import Stop
 from interplay.train.parallel.exchange import LostWorker, SharedMemory, tree_sum
 from interplay.train.parallel.meeting import MOST, place_of
 from interplay.train.run.progress import tell
@@ -53,18 +54,22 @@ class Machines(NamedTuple):
 class Network:
     """The connection between the first workers of all machines; open it before jax computes anything.
 
+    Args:
+        stop: ends the process while it waits for the others to come.
+
     Raises:
         UserError: if the other machines do not come, or jax has begun without them.
     """
 
-    def __init__(self, machines: Machines) -> None:
+    def __init__(self, machines: Machines, stop: Stop | None = None) -> None:
         self.machines, self.nodes, self.node = machines, machines.nodes, machines.node
         _check(machines)
+        here = f"machine {self.node} of {self.nodes} waits for"
+        with _Waits(f"{here} the others, which have {START_TIMEOUT} s to come").waiting():
+            _connect(machines, stop)
         self._waits = _Waits(
-            f"machine {self.node} of {self.nodes} waits for another machine, which is lost after {HEARTBEAT_TIMEOUT} s without a sign"
+            f"{here} another machine, which is lost after {HEARTBEAT_TIMEOUT} s without a sign"
         )
-        with self._waits.waiting():
-            _connect(machines)
         first = [min(_devices_of(node), key=lambda device: device.id) for node in range(self.nodes)]
         mesh = Mesh(np.array(first), (_AXIS,))
         self._device = first[self.node]
@@ -163,7 +168,7 @@ class AcrossMachines:
 
 
 @contextlib.contextmanager
-def network_of(machines: Machines | None) -> Iterator[Network | None]:
+def network_of(machines: Machines | None, stop: Stop | None = None) -> Iterator[Network | None]:
     """The network of a run over several machines, for a process that trains nothing else; None for a single machine.
 
     An error in the block ends the process at once: jax's own end would wait for machines that may never come.
@@ -172,7 +177,7 @@ def network_of(machines: Machines | None) -> Iterator[Network | None]:
         yield None
         return
     try:
-        yield Network(machines)
+        yield Network(machines, stop)
         jax.distributed.shutdown()
     except BaseException as error:
         _leave(error)
@@ -181,7 +186,7 @@ def network_of(machines: Machines | None) -> Iterator[Network | None]:
 def _leave(error: BaseException) -> NoReturn:
     """Ends the process with an error."""
     if isinstance(error, KeyboardInterrupt):
-        line, code = "stopped", 130
+        line, code = "stopped", int(error.args[0]) if error.args else 130
     elif isinstance(error, (UserError, LostWorker)):
         line, code = f"interplay: {error}", 2 if isinstance(error, UserError) else 1
     else:
@@ -211,7 +216,7 @@ def _check(machines: Machines) -> None:
         )
 
 
-def _connect(machines: Machines) -> None:
+def _connect(machines: Machines, stop: Stop | None) -> None:
     """Meets the other machines; binds to the address under which machine 0 is reached, not to all interfaces."""
     from jax._src import xla_bridge
 
@@ -228,19 +233,28 @@ def _connect(machines: Machines) -> None:
     limit = threading.Timer(START_TIMEOUT, _leave, [absent])  # jax itself would end with a trace of its C++
     limit.daemon = True
     limit.start()
-    try:
-        jax.distributed.initialize(
-            coordinator, nodes, node, cluster_detection_method="deactivate",
-            initialization_timeout=2 * START_TIMEOUT, heartbeat_timeout_seconds=HEARTBEAT_TIMEOUT,
-            coordinator_bind_address=coordinator if node == 0 else None,
-        )  # fmt: skip
-        jax.devices("cpu")
-    except RuntimeError as error:
-        raise UserError(
-            f"machine {node} of {nodes}, coordinator {coordinator}: {_first_line(error)}"
-        ) from error
-    finally:
-        limit.cancel()
+    failed: list[RuntimeError] = []
+
+    def meet() -> None:
+        try:
+            jax.distributed.initialize(
+                coordinator, nodes, node, cluster_detection_method="deactivate",
+                initialization_timeout=2 * START_TIMEOUT, heartbeat_timeout_seconds=HEARTBEAT_TIMEOUT,
+                coordinator_bind_address=coordinator if node == 0 else None,
+            )  # fmt: skip
+            jax.devices("cpu")
+        except RuntimeError as error:
+            failed.append(error)
+
+    meeting = threading.Thread(target=meet, daemon=True)
+    meeting.start()
+    while meeting.is_alive():  # signals arrive in the main thread alone
+        meeting.join(0.1)
+        if stop:
+            _leave(KeyboardInterrupt(128 + (stop.number or 2)))
+    limit.cancel()
+    if failed:
+        raise UserError(f"machine {node} of {nodes}, coordinator {coordinator}: {_first_line(failed[0])}")
 
 
 def _own_address(coordinator: str) -> str:

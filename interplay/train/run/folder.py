@@ -20,7 +20,7 @@ from interplay.core.seals import Sealed, read_sealed, sealed_toml
 from interplay.core.trust import admit, write_settings
 from interplay.train.run.checkpoint import BEST, Checkpoint, list_checkpoints, set_aside
 from interplay.train.run.copies import MARK as COPY
-from interplay.train.run.copies import Copies
+from interplay.train.run.copies import Copies, admit_copies, trust_copies
 from interplay.train.run.manifest import read_manifest
 from interplay.train.run.metrics_log import (
     ENDING,
@@ -88,6 +88,7 @@ class RunFolder:
             _refuse_second_run(path)
             with os_errors_as_user_errors("creating the run folder", path):
                 (path / "checkpoints").mkdir(exist_ok=True)
+                trust_copies(settings, path / "settings.toml")
                 write_settings(path / "settings.toml", settings, sealed_toml(settings))
                 sync_folder(path.parent)
         except BaseException:
@@ -208,6 +209,7 @@ class RunFolder:
                 file, self._sealed, self.settings, manifest, checkpoint.path.name if checkpoint else ""
             )
         admit(self.settings, file, trust)
+        admit_copies(self.settings, file, trust)
         if edited:
             print(f"going on with an edit of {edited}", file=sys.stderr, flush=True)
         if not accept_settings:
