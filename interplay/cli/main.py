@@ -133,10 +133,11 @@ def run(arguments: Sequence[str], traceback: bool = False) -> int:
         # The reader (head, less) has gone; nothing may be flushed to it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
-    except SystemExit as error:  # no verb exits by itself
+    except SystemExit as error:  # of a program; typer's own, for a pipe that is closed, goes on
         from interplay.core import user_code
 
-        place = user_code.where(error) or "a program"
+        if not (place := user_code.where(error)):
+            raise
         return _fail(f"{place} called sys.exit({error.code!r}), which ended this command", BROKEN)
     except Exception as error:
         if traceback:
