@@ -101,7 +101,8 @@ class WorldBatch(VectorMultiAgentEnv):
         return slots, {SEEN: fields, LEGAL: np.concatenate(masks)}
 
     def close_extras(self, **kwargs: Any) -> None:
-        self.world.close()
+        if hasattr(self, "world"):  # the base class calls it at the end of what was refused too
+            self.world.close()
 
 
 class KindRows:
