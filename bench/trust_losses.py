@@ -21,15 +21,13 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
 
-from interplay.core.processes import HERE, Place, Process
 from interplay.core.settings import build
 from interplay.train.places import train_on
 from interplay.train.run.checkpoint import latest_checkpoint
 from interplay.train.settings import TrainSettings
+from tests.train.machine_runs import TwoHosts
 
 SMALL = {
     "world": {"id": "survival/1v1-heals-low"},
@@ -39,44 +37,12 @@ SMALL = {
 }
 BAR = 20.0  # seconds from a kill to the first update
 LONGEST = 90.0  # seconds until a process counts as one that stays
-CORES = 2
 NAMESPACES = ("interplay-a", "interplay-b")
-
-
-class Host(NamedTuple):
-    name: str
-    address: str = "127.0.0.1"
-    cores: int = CORES
-
-
-class Hosts:
-    """Two machines, both of which are this one.
-
-    Attributes:
-        started: processes, the first machine's and the second's by turns.
-    """
-
-    def __init__(self) -> None:
-        self.started: list[Process] = []
-
-    def hosts(self) -> list[Host]:
-        return [Host("a"), Host("b")]
-
-    def at(self, _host: Host, _cores: int) -> Place:
-        return self
-
-    def start(self, work: Callable[..., None], arguments: tuple[Any, ...]) -> tuple[Any, Process]:
-        pipe, process = HERE.start(work, arguments)
-        self.started.append(process)
-        return pipe, process
-
-    def cores(self) -> int:
-        return CORES
 
 
 def hit(number: int) -> tuple[float, float]:
     """Hits the second machine with a signal; returns the seconds until all are started anew, and until the first update."""
-    hosts, times = Hosts(), []
+    hosts, times = TwoHosts(), []
 
     def sabotage(run: Path) -> None:
         while latest_checkpoint(run) is None:

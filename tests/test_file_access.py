@@ -50,7 +50,7 @@ ALLOWED = {
         "train/cluster_report.py",
         "tempfile.NamedTemporaryFile",
     ): "a mark that other machines look for, gone at once",
-    ("train/forecast.py", "tempfile.TemporaryDirectory"): "a trial run that nobody keeps",
+    ("train/forecast.py", "tempfile.TemporaryDirectory"): "a trial run, deleted at its end",
     ("train/cluster_report.py", "open"): "the system's own words about its processor",
     ("core/reading.py", "json.loads"): "the reader",
     ("core/reading.py", "tomllib.loads"): "the reader",

@@ -68,7 +68,7 @@ def follow_lead(network: Network, make_world: MakeWorld | None, stop: Stop) -> P
 
     Args:
         make_world: as for `interplay.train.trainer.train`.
-        stop: asks machine 0 to save and stop.
+        stop: requests a save and a stop from machine 0.
     """
     text, folder, source = network.share(None)
     run = Path(folder)

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 CONTINUE, SAVE, SAVE_AND_STOP, STOP = 0, 1, 2, 3
 CHANGE = 4  # added to these: the worlds are made anew with other options
-ASKED = 8  # added to these: another machine was asked to stop
+REQUESTED = 8  # added to these: another machine got a signal to stop
 FORECAST_AGAIN = 5  # updates before the number of updates is forecast again, since crowds grow at first
 DIGEST_EVERY = 50  # updates between comparisons of the workers' parameters
 OnUpdate = Callable[
@@ -80,7 +80,7 @@ def lead(
     if checkpoint is not None:
         best.keep(checkpoint.path)
     diagnosis, hints = LiveDiagnosis(settings, folder.path), DeviceHints(settings)
-    enough = asked = False
+    enough = requested = False
     with _progress(settings, first_steps) as progress, _tap(worker, folder, progress) as tap:
         save = functools.partial(_save, worker, folder, progress, best)
         if not complete(worker, before):
@@ -142,13 +142,13 @@ def lead(
             )
             enough = bool(answer) and not isinstance(answer, Mapping)
             changes = _changes(worker, numbers, known, answer) and not ends
-            if stop or enough or asked:
+            if stop or enough or requested:
                 verdict = SAVE_AND_STOP
             elif ends:
                 verdict = SAVE_AND_STOP if settings.train.checkpoint_at_end or better or kept else STOP
             else:
                 verdict = SAVE if better or kept or _due(worker, now - saved) else CONTINUE
-            _, asked = _keep_step(worker, verdict, worker.curriculum.describe() if changes else None)
+            _, requested = _keep_step(worker, verdict, worker.curriculum.describe() if changes else None)
             if changes:
                 progress.say(worker.curriculum.in_words())
                 worker.shards[0].collector.tap = tap
@@ -158,11 +158,11 @@ def lead(
                 save(before + now - began, better, ends)
                 saved = time.monotonic()
         seconds = before + time.monotonic() - began
-        ending = _end(worker, folder, seconds, not (stop or enough or asked), stop, progress)
+        ending = _end(worker, folder, seconds, not (stop or enough or requested), stop, progress)
         late = [line for numbers in ending for line in diagnosis.add(worker.agent_steps, numbers)]
         for line in [*late, *diagnosis.close()]:
             progress.say(f"update {worker.updates}: {line}")
-    if stop or enough or asked:
+    if stop or enough or requested:
         by = "" if stop else " by on_update" if enough else " by another machine"
         tell(
             f"stopped{by} at {worker.agent_steps:,} agent-steps; go on with `interplay resume {folder.path}`"
@@ -292,7 +292,7 @@ def follow(
     """The loop of every other worker: the same updates and saves, as the first one decides.
 
     Args:
-        stop: of another machine's first worker, which asks the lead to save and stop.
+        stop: of another machine's first worker, which requests a save and a stop.
     """
     settings = TrainSettings.model_validate_json(settings_json)
     OVERDUE.limit = settings.train.step_limit or math.inf
@@ -312,24 +312,24 @@ def follow(
                     play_out(worker)
                 return
             worker.update()
-            verdict, _ = _keep_step(worker, CONTINUE, asks=bool(stop))
+            verdict, _ = _keep_step(worker, CONTINUE, requested=bool(stop))
 
 
 def _keep_step(
-    worker: Worker, verdict: int, state: Mapping[str, Any] | None = None, asks: bool = False
+    worker: Worker, verdict: int, state: Mapping[str, Any] | None = None, requested: bool = False
 ) -> tuple[int, bool]:
     """Sends the verdict and a changed curriculum to all workers; compares parameters every `DIGEST_EVERY` updates.
 
     Returns:
-        The verdict, and whether another machine asks to stop.
+        The verdict, and whether another machine requests a stop.
     """
-    code = worker.agree(verdict + (CHANGE if state is not None else 0), ASKED * asks)
+    code = worker.agree(verdict + (CHANGE if state is not None else 0), REQUESTED * requested)
     verdict = code % CHANGE
-    if code % ASKED >= CHANGE:
+    if code % REQUESTED >= CHANGE:
         worker.begin_stage(state)
     if verdict != CONTINUE or worker.updates % DIGEST_EVERY == 0:
         worker.compare_digests()
-    return verdict, code >= ASKED
+    return verdict, code >= REQUESTED
 
 
 def _save(

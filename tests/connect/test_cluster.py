@@ -141,7 +141,7 @@ def test_the_machines_are_reported(tmp_path: Path, cluster: dict[str, str]) -> N
 
 
 def test_a_machine_without_the_token_is_not_admitted(tmp_path: Path, cluster: dict[str, str]) -> None:
-    """And is not said to have no cluster."""
+    """A cluster is there, so the error must not deny it."""
     without = {name: value for name, value in cluster.items() if not name.startswith("RAY_AUTH")}
     process = typed(without | {"HOME": str(tmp_path)}, "cluster", ADDRESS, "--out", tmp_path)
     errors = process.communicate(timeout=120)[1]

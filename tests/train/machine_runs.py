@@ -12,14 +12,17 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from interplay.core.processes import HERE, Place, Process
 from interplay.train.parallel.exchange import SharedMemory, create_block
 from interplay.train.parallel.machines import AcrossMachines, Machines, network_of
+from interplay.train.run.checkpoint import latest_checkpoint
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import resume, train
 from tests.train.runs import short_run
@@ -55,6 +58,43 @@ def vectors_of(worker: int) -> list[np.ndarray]:
     odd = np.array([-0.0, 0.0, np.inf, np.nan, -0.0])
     long = (rng.normal(size=3001) * 10.0 ** rng.integers(-6, 6, 3001)).astype(np.float32)
     return [long, odd, odd.astype(np.float32), rng.integers(0, 60, 7).astype(np.uint8), rng.normal(size=70)]
+
+
+class LocalHost(NamedTuple):
+    name: str
+    address: str = "127.0.0.1"
+    cores: int = 2
+
+
+class TwoHosts:
+    """A cluster of two machines, both of which are this one.
+
+    Attributes:
+        started: processes, the first machine's and the second's by turns.
+    """
+
+    def __init__(self) -> None:
+        self.started: list[Process] = []
+
+    def hosts(self) -> list[LocalHost]:
+        return [LocalHost("a"), LocalHost("b")]
+
+    def at(self, _host: LocalHost, _cores: int) -> Place:
+        return self
+
+    def start(self, work: Callable[..., None], arguments: tuple[Any, ...]) -> tuple[Any, Process]:
+        pipe, process = HERE.start(work, arguments)
+        self.started.append(process)
+        return pipe, process
+
+    def cores(self) -> int:
+        return 2
+
+    def kill_one(self, run: Path) -> None:
+        """Kills the second machine when there is a checkpoint."""
+        while not latest_checkpoint(run):
+            time.sleep(0.02)
+        self.started[1].kill()
 
 
 def start(machines: Sequence[Mapping[str, Any]], **shared: Any) -> list[subprocess.Popen[str]]:

@@ -133,7 +133,7 @@ def test_another_run_of_this_name_is_left_alone(tmp_path: Path, storage: Any) ->
         train(settings_of(2, keep_checkpoints=1), tmp_path / "b" / "run")
     assert not (tmp_path / "b" / "run").exists()
     assert files_of(fetch(f"{STORE}/run", tmp_path / "c")) == files_of(first)
-    storage.rm_file("/store/run/.copy")  # a run that nobody copied there
+    storage.rm_file("/store/run/.copy")  # a run that is no copy
     with pytest.raises(UserError, match="holds another run"):
         train(settings_of(2), tmp_path / "b" / "run")
     with pytest.raises(UserError, match="is where the run is"):

@@ -5,23 +5,20 @@ from __future__ import annotations
 import multiprocessing
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 import psutil
 import pytest
 
 from interplay.core.errors import UserError
-from interplay.core.processes import HERE, Place, Process
 from interplay.core.settings import changed
 from interplay.train.parallel.exchange import tree_sum
 from interplay.train.parallel.machines import Machines, Network
 from interplay.train.places import train_on
 from interplay.train.run.checkpoint import latest_checkpoint
 from interplay.train.trainer import train
-from tests.train.machine_runs import RUNS, settings_of, start, vectors_of
+from tests.train.machine_runs import RUNS, TwoHosts, settings_of, start, vectors_of
 from tests.train.runs import arrays_of, log_of
 
 pytestmark = pytest.mark.slow
@@ -41,43 +38,6 @@ def test_sums_over_machines_have_the_bits_of_the_tree(tmp_path: Path) -> None:
     # Their last facts differ, which both refuse.
     assert [machine.returncode for machine in machines] == [2, 2]
     assert all("settings = of machine 1" in line and "of machine 0" in line for line in said)
-
-
-class LocalHost(NamedTuple):
-    name: str
-    address: str = "127.0.0.1"
-    cores: int = 2
-
-
-class TwoHosts:
-    """A cluster of two machines, both of which are this one.
-
-    Attributes:
-        started: processes, the first machine's and the second's by turns.
-    """
-
-    def __init__(self) -> None:
-        self.started: list[Process] = []
-
-    def hosts(self) -> list[LocalHost]:
-        return [LocalHost("a"), LocalHost("b")]
-
-    def at(self, _host: LocalHost, _cores: int) -> Place:
-        return self
-
-    def start(self, work: Callable[..., None], arguments: tuple[Any, ...]) -> tuple[Any, Process]:
-        pipe, process = HERE.start(work, arguments)
-        self.started.append(process)
-        return pipe, process
-
-    def cores(self) -> int:
-        return 2
-
-    def kill_one(self, run: Path) -> None:
-        """Kills the second machine when there is a checkpoint."""
-        while not latest_checkpoint(run):
-            time.sleep(0.02)
-        self.started[1].kill()
 
 
 @pytest.mark.parametrize("case", RUNS)
