@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from interplay.core.errors import UserError
 from interplay.core.settings import changed
 from interplay.train.interfaced import through_interfaces
 from interplay.train.making import make_learner, registry_factory
@@ -20,7 +21,9 @@ from interplay.train.trainer import train
 SECONDS = 10.0  # of a trial, after its first updates
 WARM = 2  # updates with gradient steps that compile
 BANDWIDTH = 1.25e9  # bytes per second between machines: 10 Gb/s
-MESSAGE = 2e-4  # seconds of an exchange of a few numbers between two machines (docs/results/scale.md)
+MESSAGE = 2e-4  # seconds of a message
+STEP = 1.9e-3  # seconds of a gradient step beside its work, with two machines (docs/results/scale.md)
+PATIENCE = 1000  # updates of a trial without a gradient step
 
 
 class Costs(NamedTuple):
@@ -57,13 +60,15 @@ class Costs(NamedTuple):
 
 
 def exchange_seconds(machines: int, numbers: int) -> float:
-    """Seconds in which all machines have the vectors of all: a ring of `machines` - 1 steps.
+    """Seconds that a gradient step takes beside its work: what was measured with two machines, and a ring for more.
 
     Example:
-        >>> exchange_seconds(1, 20_000), round(exchange_seconds(4, 177_000), 5)
-        (0.0, 0.0023)
+        >>> [round(exchange_seconds(machines, 125_000), 5) for machines in (1, 2, 4)]
+        [0.0, 0.0023, 0.0035]
     """
-    return (machines - 1) * (MESSAGE + 4 * numbers / BANDWIDTH)
+    if machines == 1:
+        return 0.0
+    return STEP + (machines - 2) * MESSAGE + (machines - 1) * 4 * numbers / BANDWIDTH
 
 
 def measure(settings: TrainSettings, seconds: float = SECONDS) -> Costs:
@@ -81,6 +86,10 @@ def measure(settings: TrainSettings, seconds: float = SECONDS) -> Costs:
         lines.append((time.perf_counter(), numbers["agent_steps"], numbers["gradient_steps"]))
         learnt = sum(steps > 0 for _, _, steps in lines)
         measured = learnt - WARM if learnt > WARM else 0
+        if not learnt and len(lines) > PATIENCE:
+            raise UserError(
+                f"--dry-run: no gradient step in {PATIENCE:,} updates, so nothing can be measured"
+            )
         enough.append(measured > 1 and lines[-1][0] - lines[-1 - measured][0] > seconds)
         return enough[-1]
 

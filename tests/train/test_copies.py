@@ -207,3 +207,15 @@ def test_nothing_is_fetched_to_another_place(tmp_path: Path, storage: Any) -> No
     fetched = fetch(f"{STORE}/run", tmp_path / "there" / "runs")
     assert not list(tmp_path.rglob("*bad*"))
     assert files_of(fetched) == files_of(tmp_path / "run")
+
+
+def test_a_damaged_checkpoint_is_left_out(
+    tmp_path: Path, storage: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = train(settings_of(4), tmp_path / "run")
+    first, second, third = (f"/store/run/checkpoints/{path.name}" for path in list_checkpoints(run))
+    storage.pipe_file(f"{second}/manifest.json", b"{}")
+    storage.rm_file(f"{third}/record.json")
+    fetched = fetch(f"{STORE}/run", tmp_path / "c")
+    assert [path.name for path in list_checkpoints(fetched)] == [first.rpartition("/")[2]]
+    assert capsys.readouterr().err.count("left out") == 2

@@ -15,8 +15,8 @@ from tests.train.runs import log_of, short_run
 
 def test_more_machines_share_the_work_and_exchange_in_each_gradient_step() -> None:
     one = Costs(2.0, 1000.0, 10.0, 1_000_000, 0, 5)
-    # An exchange of four: three steps of 0.2 ms and 4 MB at 1.25 GB/s; ten of them.
-    four = 2.0 / 4 + 10 * 3 * (0.0002 + 0.0032)
+    # An exchange of four: 1.9 ms, two further messages of 0.2 ms, and 12 MB at 1.25 GB/s; ten of them.
+    four = 2.0 / 4 + 10 * (0.0019 + 2 * 0.0002 + 3 * 0.0032)
     assert one.on(1) == one
     assert one.on(4).update == pytest.approx(four)
     assert one.on(4).rate == pytest.approx(1000 / four)
@@ -47,13 +47,13 @@ def test_a_trial_has_the_numbers_of_the_run(tmp_path: Path) -> None:
 def test_the_printed_forecast_adds_up(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """100,000 agent-steps at 500 a second are 200 s; of two machines with two workers each, 109 s and 4 cores."""
+    """100,000 agent-steps at 500 a second are 200 s; of two machines with two workers each, 114 s and 4 cores."""
     costs = Costs(2.0, 1000.0, 40.0, 500_000, 3_500_000, 7)
     monkeypatch.setattr("interplay.train.forecast.measure", lambda _settings: costs)
     run(["train", "dilemma/fixed", "--steps", "100000", "--workers", "2", "--nodes", "2", "--dry-run"])
     _, one, two, saved = capsys.readouterr().out.splitlines()
     assert one == "500 agent-steps/s; 100,000 take 3 min 20 s, 0.111 core-hours"
-    seconds = 100 * (2.0 / 2 + 40 * (0.0002 + 0.0016))
+    seconds = 100 * (2.0 / 2 + 40 * (0.0019 + 0.0016))
     assert f"{1e5 / seconds:,.0f} agent-steps/s" in two
     assert f"{seconds * 4 / 3600:.3g} core-hours; each receives {80 / seconds * 100:,.1f} MB/s" in two
     assert "3.5 MB" in saved

@@ -224,11 +224,17 @@ def fetch(address: str, parent: Path | str = "runs") -> Path:
 
     try:
         for name in known:
-            take(name, memory_limit() if name == METRICS else LINE)
-            if name.endswith(MANIFEST):
-                folder = name.rpartition("/")[0]
-                for file, entry in read_manifest(staging / folder)["files"].items():
-                    take(f"{folder}/{file}", entry["size"])
+            folder = name.rpartition("/")[0]
+            try:
+                take(name, memory_limit() if name == METRICS else LINE)
+                if folder:
+                    for file, entry in read_manifest(staging / folder)["files"].items():
+                        take(f"{folder}/{file}", entry["size"])
+            except UserError as error:
+                if not folder:
+                    raise
+                tell(f"left out {address}/{folder}: {error}")
+                remove_tree(staging / folder)
         if not list_checkpoints(staging):
             raise UserError(f"{address} holds no complete checkpoint")
         settings = settings_in(read_sealed(staging / SETTINGS), staging / SETTINGS)
