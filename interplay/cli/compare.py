@@ -10,6 +10,7 @@ import typer
 
 from interplay.cli.declared import declared
 from interplay.core.errors import UserError
+from interplay.core.files import short_path
 
 
 @declared()
@@ -58,7 +59,7 @@ def compare(
         with os_errors_as_user_errors("writing", path):
             replace_file(path, words, "table")
     typer.echo(text)
-    typer.echo(f"written: {plot_comparison(found, out, look)}, {', '.join(map(str, tables))}")
+    typer.echo(f"written: {', '.join(map(short_path, [plot_comparison(found, out, look), *tables]))}")
 
 
 def _may_write(path: Path, begins: str) -> bool:

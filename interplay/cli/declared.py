@@ -49,6 +49,7 @@ def _numbers(words: str) -> tuple[int, ...]:
         raise typer.BadParameter(f"{words!r} is no list of whole numbers; write for example 16,32") from None
 
 
+_WRITTEN = {"out", "bank"}  # arguments of any verb where files will be written
 _LIST = _Kind(list[str] | None, read=lambda words: words or ())
 KINDS = {
     "bool": _Kind(bool),
@@ -142,7 +143,10 @@ def declared(
             read = {
                 name: KINDS[one.annotation].read for name, one in found.items() if one.annotation in KINDS
             }
-            verb(**{name: read[name](value) if name in read else value for name, value in given.items()})
+            values = {name: read[name](value) if name in read else value for name, value in given.items()}
+            for name in _WRITTEN & {one for one, value in values.items() if isinstance(value, Path)}:
+                values[name] = values[name].absolute()  # an environment may change the working folder
+            verb(**values)
 
         parameters = []
         for name, one in found.items():

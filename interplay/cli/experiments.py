@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from interplay.cli.declared import declared
+from interplay.core.files import short_path
 from interplay.core.loading import load
 
 
@@ -25,7 +26,7 @@ def debug(config: Path, *, episodes: int = 1, steps_per_episode: int = 200, rend
         interplay debug examples/multi_corridor_experiment.py -n 2 -s 20
     """
     folder = load("interplay.experiment.commands:debug")(config, episodes, steps_per_episode, render)
-    typer.echo(f"written: {folder}")
+    typer.echo(f"written: {short_path(folder)}")
 
 
 @declared(short={"checkpoint": "-c", "episodes": "-n", "steps_per_episode": "-s"})
@@ -70,4 +71,4 @@ def visualize(
         seed=seed,
     )
     for path in written:
-        typer.echo(f"written: {path}")
+        typer.echo(f"written: {short_path(path)}")

@@ -10,6 +10,7 @@ import typer
 
 from interplay.cli.declared import declared
 from interplay.core.errors import UserError
+from interplay.core.files import short_path
 
 PICKLE = "This checkpoint can run any program as you. Load it only if you or someone you trust made it."
 
@@ -47,11 +48,11 @@ def export(
             raise UserError(f"{run}: the checkpoint does not name its world; add --world ID")
         from interplay.connect.rllib.checkpoint import convert
 
-        typer.echo(f"written: {convert(run, out, world, options or {}, agent)}")
+        typer.echo(f"written: {short_path(convert(run, out, world, options or {}, agent))}")
         return
     from interplay.verbs.players import load_policy
 
-    typer.echo(f"written: {load_policy(run, trust=trust).export(out, agent)}")
+    typer.echo(f"written: {short_path(load_policy(run, trust=trust).export(out, agent))}")
 
 
 def _is_rllib(run: str) -> bool:

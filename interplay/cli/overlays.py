@@ -14,6 +14,7 @@ import typer
 
 from interplay.cli.printing import ProgressLines, print_aligned
 from interplay.core.errors import UserError
+from interplay.core.files import short_path
 
 ALIKE = {"maps": 1, "cap_draw": "fixed"}  # worlds of a batch that are measured together
 
@@ -61,7 +62,7 @@ def analyse_overlays(
         data = side_by_side(found) if beside else found[next(iter(found))]
         show(data)
         for path in write(data, out):
-            typer.echo(f"  written: {path}")
+            typer.echo(f"  written: {short_path(path)}")
 
 
 def homes_of(players: Sequence[str]) -> dict[str, str]:

@@ -10,6 +10,7 @@ import typer
 
 from interplay.cli.declared import declared
 from interplay.core.errors import UserError
+from interplay.core.files import short_path
 
 
 @declared(folder="FOLDER")
@@ -74,4 +75,4 @@ def _tell_settings(folder: Path, out: Path | None) -> None:
     if out is None:
         typer.echo(settings_table.markdown(table), nl=False)
     else:
-        typer.echo(f"written: {settings_table.write(table, out)}")
+        typer.echo(f"written: {short_path(settings_table.write(table, out))}")

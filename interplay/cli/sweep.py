@@ -12,6 +12,7 @@ from interplay.cli.declared import declared
 from interplay.cli.options import agent_steps
 from interplay.cli.stopping import told_by_exit_code
 from interplay.core.errors import UserError
+from interplay.core.files import short_path
 
 
 @declared(
@@ -152,6 +153,6 @@ def _tell(result: Any) -> None:
     for name, error in result.failed.items():
         typer.echo(f"failed: {name}: {error}")
     if not result.stopped:  # its line was printed already
-        typer.echo(f"{len(result.done):,} of {len(result.runs):,} runs are done in {result.folder}; see `interplay runs {result.folder}`")  # fmt: skip
+        typer.echo(f"{len(result.done):,} of {len(result.runs):,} runs are done in {short_path(result.folder)}; see `interplay runs {short_path(result.folder)}`")  # fmt: skip
     if result.failed:
         raise typer.Exit(1)

@@ -9,6 +9,7 @@ from pathlib import Path
 import typer
 
 from interplay.cli.declared import declared
+from interplay.core.files import short_path
 
 
 @declared(
@@ -96,4 +97,4 @@ def _keep(games: object, out: Path, log_every: int) -> None:
     assert isinstance(games, Talk)
     kept = games.select(games.games.number % log_every == 0)
     with TalkFolder(out) as folder:
-        typer.echo(f"written: {folder.append(kept)}, {len(kept):,} games", err=True)
+        typer.echo(f"written: {short_path(folder.append(kept))}, {len(kept):,} games", err=True)

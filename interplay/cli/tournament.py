@@ -11,6 +11,7 @@ import typer
 from interplay.cli.declared import declared
 from interplay.cli.stopping import told_by_exit_code
 from interplay.core.errors import UserError
+from interplay.core.files import short_path
 from interplay.verbs import playing, tournaments
 
 
@@ -48,4 +49,4 @@ def _draw(results: Any, out: Path, quiet: bool) -> None:
         typer.echo(f"no picture: {error}", err=True)
         return
     if not quiet:
-        typer.echo(f"{out / 'ratings.json'}, {picture}")
+        typer.echo(f"{short_path(out / 'ratings.json')}, {short_path(picture)}")

@@ -11,6 +11,7 @@ import typer
 from interplay.cli.declared import declared
 from interplay.cli.stopping import told_by_exit_code
 from interplay.core.errors import UserError
+from interplay.core.files import short_path
 from interplay.core.loading import load
 from interplay.verbs import playing, training
 from interplay.verbs.run import Run
@@ -66,7 +67,7 @@ def train(
         if dry_run:
             _forecast(world, overrides, bank=bank, **given)
         else:
-            typer.echo(f"run folder: {_run(world, overrides, bank, **given)}")
+            typer.echo(f"run folder: {short_path(_run(world, overrides, bank, **given))}")
 
 
 @declared(Run.resume, without=("self", "on_update"))
@@ -87,10 +88,12 @@ def resume(run: str, *, trust: bool = False, **given: Any) -> None:
         nodes, node, coordinator, ray = (given.pop(name) for name in ("nodes", "node", "coordinator", "ray"))
         if ray is not None:
             refuse_beside_ray(node=node, coordinator=coordinator)
-            typer.echo(f"run folder: {resume_on_ray(folder, ray, nodes, trust=trust, **given)}")
+            typer.echo(f"run folder: {short_path(resume_on_ray(folder, ray, nodes, trust=trust, **given))}")
             return
         machines = machines_of(nodes, node, coordinator)
-        typer.echo(f"run folder: {load_trainer().resume(folder, trust=trust, machines=machines, **given)}")
+        typer.echo(
+            f"run folder: {short_path(load_trainer().resume(folder, trust=trust, machines=machines, **given))}"
+        )
 
 
 def _here(run: str) -> Path:

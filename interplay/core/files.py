@@ -32,7 +32,16 @@ _CURE = {
     errno.EROFS: "choose a folder on a disk that can be written to",
     errno.ELOOP: "put the file or folder itself there",
 }
+_STARTED: Path | None = None
+with contextlib.suppress(FileNotFoundError):  # the working folder may be gone
+    _STARTED = Path().absolute()
 _NO_LINKS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+def short_path(path: Path | str) -> str:
+    """A path as seen from the folder where the program was started; an environment may have changed the working folder."""
+    path = Path(path)
+    return str(path.relative_to(_STARTED) if _STARTED and path.is_relative_to(_STARTED) else path)
 
 
 def reached(point: str) -> None:

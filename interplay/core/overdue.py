@@ -16,9 +16,10 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
+from interplay.core.errors import UserError
 from interplay.core.user_code import place_of
 
-CURE = "fix the environment, or raise the limit"
+CURE = "fix it, or raise the limit"
 AFTER = 10.0  # seconds
 SLOWER = 3  # times as long as the longest call that came back
 _GRACE = 5.0  # more seconds for what waits for another process, which gives the line
@@ -150,3 +151,10 @@ def print_line(line: str) -> None:
 
 
 OVERDUE = Overdue()
+
+
+def refuse_overdue() -> None:
+    """Raises the error of a call that was given up, if there is one."""
+    if OVERDUE.error:
+        line, OVERDUE.error = OVERDUE.error, ""
+        raise UserError(line) from None

@@ -19,6 +19,7 @@ from interplay.core.html import html_table
 from interplay.core.policy import Policy
 from interplay.core.world import World
 from interplay.evaluate.lineup import FIRST, Lineup, line_of, players_of
+from interplay.evaluate.policy_map import act
 from interplay.evaluate.results import (
     NAMES,
     OUTCOME,
@@ -275,7 +276,7 @@ def play(
     if lineup is not None:
         lineup.draw(np.ones(world.num_worlds, bool), ledger.seeds)
     while ledger.unfinished:
-        timestep = world.step(policy.act(timestep.read_only()))
+        timestep = world.step(act(policy, timestep))
         ledger.add(timestep.reward)
         if on_step is not None:
             on_step(world, ledger.episode)

@@ -4,34 +4,19 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 
 from interplay.core import seeding
-from interplay.core.errors import USER_ERRORS, UserError
+from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean
+from interplay.core.player_calls import of_player
 from interplay.core.policy import Policy
 from interplay.core.spaces import check_action
-from interplay.core.user_code import where
 from interplay.core.world import TimeStep, World
 
-T = TypeVar("T")
-
 Others = Policy | Callable[[str], Policy]
-
-
-def of_player(policy: Policy, method: Callable[..., T], *args: Any) -> T:
-    """Calls a player's method; errors of users, or in user-defined code, get the player's name."""
-    try:
-        return method(*args)
-    except USER_ERRORS as error:
-        raise UserError(f"player {policy.name}: {error}") from error
-    except Exception as error:
-        if place := where(error):
-            what = " ".join(f"{type(error).__name__}: {error}".split())
-            raise UserError(f"player {policy.name}: {what} ({place})") from error
-        raise
 
 
 class SharedPlay(Policy):
@@ -79,6 +64,13 @@ class SharedPlay(Policy):
             for policy, action in zip(self._players, actions, strict=True):
                 of_player(policy, _check_actions, self.world, action)
             raise
+
+
+def act(policy: Policy, timestep: TimeStep) -> Any:
+    """A policy's actions, with `of_player`'s errors and lines for it, or for each of those that share the world."""
+    if isinstance(policy, SharedPlay):
+        return policy.act(timestep)
+    return of_player(policy, policy.act, timestep.read_only())
 
 
 class PolicyMap(SharedPlay):

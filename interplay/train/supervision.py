@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 
 from interplay.core.errors import UserError
+from interplay.core.files import short_path
 from interplay.core.overdue import OVERDUE
 from interplay.core.stopping import Stop
 from interplay.train.devices import gpu_errors_as_user_errors
@@ -57,16 +58,24 @@ def supervise(
         except LostWorker as error:
             if network is not None:
                 saved = latest_checkpoint(folder.path) is not None
-                cure = f"go on with `interplay resume {folder.path}`" if saved else "start the run again"
+                cure = (
+                    f"go on with `interplay resume {short_path(folder.path)}`"
+                    if saved
+                    else "start the run again"
+                )
                 raise LostWorker(f"{error}; {cure} on all machines") from None
             lost = error
         checkpoint = newest(folder)
         folder.rewind(checkpoint.agent_steps if checkpoint else 0)
         where = f"the checkpoint at {checkpoint.agent_steps:,} agent-steps" if checkpoint else "the beginning"
         if stop:
-            tell(f"{lost}; stopped at {where}; go on with `interplay resume {folder.path}`")
+            tell(f"{lost}; stopped at {where}; go on with `interplay resume {short_path(folder.path)}`")
             return
-        go_on = f"go on with `interplay resume {folder.path}`" if checkpoint else "start the run again"
+        go_on = (
+            f"go on with `interplay resume {short_path(folder.path)}`"
+            if checkpoint
+            else "start the run again"
+        )
         faults.count(lost, go_on)
         tell(f"{lost}; going on from {where}")
         if checkpoint is None:

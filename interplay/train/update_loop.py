@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from interplay.core.files import short_path
 from interplay.core.masks import masked_heads
 from interplay.core.overdue import OVERDUE
 from interplay.core.settings_text import show
@@ -165,7 +166,7 @@ def lead(
     if stop or enough or requested:
         by = "" if stop else " by on_update" if enough else " by another machine"
         tell(
-            f"stopped{by} at {worker.agent_steps:,} agent-steps; go on with `interplay resume {folder.path}`"
+            f"stopped{by} at {worker.agent_steps:,} agent-steps; go on with `interplay resume {short_path(folder.path)}`"
         )
 
 

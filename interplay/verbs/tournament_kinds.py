@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
@@ -9,8 +10,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from interplay.core.errors import UserError
+from interplay.core.overdue import OVERDUE
 from interplay.core.processes import HERE, Place
 from interplay.core.settings import build
+from interplay.evaluate.tournaments.farm import give_up
 from interplay.evaluate.tournaments.folder import kind_of, read_settings
 from interplay.evaluate.tournaments.matches import default_score
 from interplay.evaluate.tournaments.merge import MergeSettings, members, run_merge
@@ -40,7 +43,12 @@ class Kind(NamedTuple):
 
 
 def standing_in(
-    out: Path, trust: bool = False, workers: int = 1, record: int = 0, place: Place = HERE
+    out: Path,
+    trust: bool = False,
+    workers: int = 1,
+    record: int = 0,
+    place: Place = HERE,
+    step_limit: float | None = None,
 ) -> Kind:
     """The tournament of a folder, with the players that its settings name.
 
@@ -57,7 +65,15 @@ def standing_in(
         return merge(homes.homes, kept, homes.identities)
     asked = read_settings(out, RoundRobinSettings, trust)
     kept = asked.model_dump(exclude={"kind", "players", "identities"})
-    return round_robin(asked.players, kept, asked.identities, workers=workers, record=record, place=place)
+    return round_robin(
+        asked.players,
+        kept,
+        asked.identities,
+        workers=workers,
+        record=record,
+        place=place,
+        step_limit=step_limit,
+    )
 
 
 def round_robin(
@@ -68,6 +84,7 @@ def round_robin(
     workers: int = 1,
     record: int = 0,
     place: Place = HERE,
+    step_limit: float | None = None,
 ) -> Kind:
     """A round robin of these players.
 
@@ -75,6 +92,7 @@ def round_robin(
         values: of `RoundRobinSettings`, but for players and identities; a score of None is `default_score`.
         before: identities that the players must have.
         place: starts the processes, which are always used elsewhere than `HERE`.
+        step_limit: seconds of a call of a player or an environment after which a process is given up.
     """
     world_id, options = choose_world(
         players, values["world"], values["options"], "survival/1v1-heals-low", trust
@@ -99,15 +117,16 @@ def round_robin(
     )
     farm = None
     if workers > 1 or place is not HERE:
-        farm = Farm(workers, begin_round_robin, (settings.model_dump_json(), trust), place)
+        farm = Farm(workers, begin_round_robin, (settings.model_dump_json(), trust, step_limit), place)
     policies = [contestant.policy for contestant in found]
     return Kind(partial(run_round_robin, settings, policies, farm=farm, record=record), "matches")
 
 
 def begin_round_robin(
-    settings_json: str, trust: bool, out: str = "", record: int = 0
+    settings_json: str, trust: bool, step_limit: float | None, out: str = "", record: int = 0
 ) -> Callable[[Any], Any]:
     """A process of a round robin: finds the players and gives what plays a block, and records `record` of every matchup and seat in `out`."""
+    OVERDUE.limit, OVERDUE.give_up = step_limit or math.inf, give_up
     settings = RoundRobinSettings.model_validate_json(settings_json)
     with closing(open_world(settings.world, 1, **settings.options)) as world:
         found = [find_contestant(name, world, settings.greedy, trust=trust) for name in settings.players]

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from interplay.core.errors import UserError
+from interplay.core.files import short_path
+from interplay.core.overdue import OVERDUE
 from interplay.verbs.keywords import suggest_keyword
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ def tournament(
     workers: int = 1,
     ray: str | None = None,
     record: int = 0,
+    step_limit: float | None = 600.0,
     seed: int = 0,
     trust: bool = False,
 ) -> Standings | MergeResults:
@@ -68,6 +71,8 @@ def tournament(
         ray: start these processes on a Ray cluster, from a folder that its machines share: HOST:PORT of its head, or auto for that of
             this machine.
         record: matches of every matchup and seat to record, for ``interplay view``; with `resume` also of matches that were played before.
+        step_limit: seconds until a player, or an environment, that does not come back is given up; with several processes its
+            matches are played again, and left out at the third time.
         seed: of the worlds and of the players' draws.
         trust: as for `evaluate`.
 
@@ -79,6 +84,7 @@ def tournament(
         ('random', 'tit_for_tat')
     """
     given = dict(locals())
+    out = None if out is None else Path(out).absolute()
     from interplay.evaluate.tournaments.folder import score_of
     from interplay.verbs import tournament_kinds
     from interplay.verbs.trainer import place_of
@@ -106,20 +112,27 @@ def tournament(
                 "matches": 20 if matches is None else matches,
             }
             kind = tournament_kinds.round_robin(
-                named, {**values, **own}, trust=trust, workers=workers, record=record, place=place_of(ray)
+                named,
+                {**values, **own},
+                trust=trust,
+                workers=workers,
+                record=record,
+                place=place_of(ray),
+                step_limit=step_limit,
             )
     elif resume and out is not None:
         kept = ("world", "options", "matches", "merge", "greedy", "seed", "per_match", "score", "max_steps")
         _refuse(given, (*kept, *OF_MERGES), f"{out} goes on with the settings that it has")
-        kind = tournament_kinds.standing_in(Path(out), trust, workers, record, place_of(ray))
+        kind = tournament_kinds.standing_in(Path(out), trust, workers, record, place_of(ray), step_limit)
     else:
         raise UserError(
             "no players; name at least two run folders or policies, or go on with --resume --out FOLDER"
         )
-    if out is not None:
-        return _played(kind.run, kind.unit, Path(out), resume or not players)
-    with tempfile.TemporaryDirectory(prefix="interplay-tournament-") as folder:
-        return _played(kind.run, kind.unit, Path(folder) / "cup", False)
+    with OVERDUE.limited(step_limit):
+        if out is not None:
+            return _played(kind.run, kind.unit, Path(out), resume or not players)
+        with tempfile.TemporaryDirectory(prefix="interplay-tournament-") as folder:
+            return _played(kind.run, kind.unit, Path(folder) / "cup", False)
 
 
 def _refuse(given: Mapping[str, Any], names: Sequence[str], reason: str) -> None:
@@ -150,8 +163,8 @@ def _played(run: Callable[..., Any], unit: str, out: Path, resume: bool) -> Any:
         return run(out, resume, on_progress)
     except KeyboardInterrupt:
         if every:
-            kept = f"{_lines(out):,} of {every:,} {unit} are kept in {out}"
-            tell(f"{kept}; go on with `interplay tournament --resume --out {out}`")
+            kept = f"{_lines(out):,} of {every:,} {unit} are kept in {short_path(out)}"
+            tell(f"{kept}; go on with `interplay tournament --resume --out {short_path(out)}`")
         raise
     finally:
         if progress is not None:

@@ -102,6 +102,7 @@ def train(
     from interplay.core.settings import merge
     from interplay.verbs.trainer import load_trainer, machines_of, refuse_beside_ray, train_on_ray
 
+    out = None if out is None else Path(out).absolute()
     trainer = load_trainer()
     from interplay.verbs.settings import run_settings  # needs the trainer's packages
 

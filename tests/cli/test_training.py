@@ -13,6 +13,7 @@ import pytest
 from interplay.verbs.settings import build_settings, workers_for
 from tests.cli.command import MARSH, ROOT, refusal, typed
 from tests.cli.command import interplay as command
+from tests.connect.planted import Sound
 
 pytestmark = pytest.mark.slow
 
@@ -137,3 +138,35 @@ def test_workers_fit_cores_and_shards():
     assert workers_for("four") == 1  # the settings will say what is wrong
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     assert workers_for(1024) <= cores < 2 * workers_for(1024)
+
+
+class Wanders(Sound):
+    """Changes the working folder to its neighbour `elsewhere` at each reset."""
+
+    def reset(self, seed=None, options=None):
+        os.chdir(Path.cwd().parent / "elsewhere")
+        return super().reset(seed, options)
+
+
+def test_an_environment_that_changes_the_working_folder_changes_no_place(capsys, monkeypatch, tmp_path):
+    for name in ("here", "elsewhere"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    steps = ["--steps", "128", "--num-worlds", "2", "--workers", "1"]
+    code, _, errors = typed(
+        capsys, "train", "tests.cli.test_training:Wanders", *SMALL, *steps, "--out", "run"
+    )
+    assert code == 0, errors
+    monkeypatch.chdir(tmp_path / "here")
+    players = [
+        "tournament",
+        "random",
+        "interplay.core.policy:RandomPolicy",
+        "--world",
+        "tests.cli.test_training:Wanders",
+    ]
+    code, _, errors = typed(capsys, *players, "--matches", "2", "--score", "return", "--out", "cup")
+    assert code == 0, errors
+    assert not any((tmp_path / "elsewhere").iterdir())
+    assert len(list((tmp_path / "here" / "run" / "checkpoints").glob("0*"))) == 1
+    assert len((tmp_path / "here" / "cup" / "results.jsonl").read_text().splitlines()) == 2

@@ -16,7 +16,10 @@ from interplay.connect.parallel_world import ParallelEnvWorld
 from interplay.core import overdue
 from interplay.core.errors import UserError
 from interplay.core.overdue import OVERDUE
+from interplay.core.policy import Policy
 from interplay.core.stopping import finishing
+from interplay.evaluate.episodes import play as evaluate
+from interplay.registry import make_world
 from tests.connect.planted import Sound
 
 
@@ -180,3 +183,18 @@ def test_a_limit_ends_work_that_would_be_finished_first():
     with OVERDUE.limited(1.0), finishing() as stop, pytest.raises(UserError, match="step 3"):
         play("loop")
     assert not stop
+
+
+class Sleeper(Policy):
+    """A player that does not come back."""
+
+    name = "sleeper"
+
+    def act(self, timestep):
+        _lock()
+
+
+def test_a_player_is_given_up_in_an_evaluation():
+    with OVERDUE.limited(1.0), pytest.raises(UserError, match="player sleeper has not come back from act"):
+        evaluate(make_world("dilemma/fixed", 2), Sleeper(), episodes=2)
+    assert OVERDUE.error == ""

@@ -9,7 +9,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from interplay.core.errors import UserError
+from interplay.core.policy import Policy
+from interplay.core.world import TimeStep, World
 
 Result = Mapping[str, Mapping[str, Any]]
 
@@ -67,3 +71,33 @@ def stalls(folder: str, seconds: float) -> Callable[[int], Result]:
         return one(match)
 
     return play
+
+
+class Stalls(Policy):
+    """Always the first action; does not come back from an act if the file of the variable STALLS is there, which it removes."""
+
+    name = "stalls"
+
+    def act(self, timestep: TimeStep) -> np.ndarray:
+        mark = Path(os.environ["STALLS"])
+        if mark.exists():
+            mark.unlink()
+            while True:
+                pass
+        return np.zeros(timestep.acting.shape, np.int64)
+
+
+class Raises(Policy):
+    """Raises inside NumPy, at its second act."""
+
+    name = "raises"
+
+    def start(self, world: World, seed: int = 0) -> None:
+        super().start(world, seed)
+        self.acts = 0
+
+    def act(self, timestep: TimeStep) -> np.ndarray:
+        self.acts += 1
+        return np.zeros(timestep.acting.shape, np.int64).reshape(
+            timestep.acting.shape if self.acts < 2 else (7, 5)
+        )

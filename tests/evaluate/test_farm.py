@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import pytest
 from interplay.core import processes
 from interplay.core.errors import UserError
 from interplay.evaluate.tournaments.farm import Unit, play_units
+from interplay.evaluate.tournaments.folder import RESULTS
 from interplay.evaluate.tournaments.results_log import ResultsLog
 from interplay.evaluate.tournaments.round_robins import (
     Farm,
@@ -26,6 +28,7 @@ from interplay.evaluate.tournaments.round_robins import (
 )
 from interplay.registry import make_policy
 from interplay.verbs.tournament_kinds import begin_round_robin
+from interplay.verbs.tournaments import tournament
 from tests.evaluate import farm_play
 
 pytestmark = pytest.mark.slow
@@ -129,11 +132,41 @@ def test_trouble_is_told_as_it_is_and_nobody_is_left_behind(tmp_path: Path) -> N
     assert "30" not in some
 
 
+def test_a_player_that_does_not_come_back_costs_its_process_and_no_match(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (mark := tmp_path / "mark").touch()
+    monkeypatch.setenv("STALLS", str(mark))
+    played = partial(tournament, ["tests.evaluate.farm_play:Stalls", "random"], "dilemma/fixed", matches=4)
+    played(out=tmp_path / "some", workers=2, step_limit=1.0)
+    assert "player stalls has not come back from act for 1 s (" in capfd.readouterr().err
+    assert not mark.exists()
+    played(out=tmp_path / "whole")
+    assert kept(tmp_path / "some" / RESULTS) == kept(tmp_path / "whole" / RESULTS)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_player_that_raises_is_one_line_with_its_matches(
+    workers: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(
+        UserError, match=r"player raises: ValueError: .* \(in matches 0 to 3 of raises against random\)"
+    ):
+        tournament(
+            ["tests.evaluate.farm_play:Raises", "random"],
+            "dilemma/fixed",
+            matches=4,
+            out=tmp_path,
+            workers=workers,
+        )
+    assert "Traceback" not in capfd.readouterr().err
+
+
 def test_a_round_robin_by_processes_is_the_same(tmp_path: Path) -> None:
     settings = cup(("random", "rock", "paper"), matches=40, block=8)
     policies = [make_policy(settings.world, name) for name in settings.players]
     alone = run_round_robin(settings, policies, tmp_path / "alone")
-    farm = Farm(2, begin_round_robin, (settings.model_dump_json(), False))
+    farm = Farm(2, begin_round_robin, (settings.model_dump_json(), False, None))
     together = run_round_robin(settings, policies, tmp_path / "together", farm=farm, record=3)
     assert len(list((tmp_path / "together" / "matches").iterdir())) == 3 * 3 * 2  # pairs, recordings, seats
     assert kept(tmp_path / "alone" / "results.jsonl") == kept(tmp_path / "together" / "results.jsonl")
@@ -143,7 +176,7 @@ def test_a_round_robin_by_processes_is_the_same(tmp_path: Path) -> None:
 def test_a_process_that_finds_another_player_says_so(tmp_path: Path) -> None:
     settings = cup(("random", "rock"), identities=("policy random", "run 7"), matches=4)
     policies = [make_policy(settings.world, name) for name in settings.players]
-    farm = Farm(2, begin_round_robin, (settings.model_dump_json(), False))
+    farm = Farm(2, begin_round_robin, (settings.model_dump_json(), False, None))
     with pytest.raises(UserError, match="rock is policy rock now, the tournament began with run 7"):
         run_round_robin(settings, policies, tmp_path / "cup", farm=farm)
 

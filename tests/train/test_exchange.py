@@ -90,7 +90,7 @@ def hang(exchange) -> None:
 
 def test_a_worker_whose_step_does_not_return_ends_itself_and_says_why() -> None:
     with (
-        pytest.raises(UserError, match=r"world 4 has not come back from step 7 .*; fix the environment"),
+        pytest.raises(UserError, match=r"world 4 has not come back from step 7 .*; fix it, or raise"),
         worker_pool(2, 8, hang, ()) as exchange,
     ):
         exchange.all_reduce(np.zeros(8, np.float32))

@@ -12,6 +12,7 @@ from interplay.core.errors import UserError
 from interplay.core.loading import load
 from interplay.core.policy import Policy
 from interplay.core.world import Array, World
+from interplay.evaluate.policy_map import act
 
 STYLES = ("melee", "range", "mage")
 NO_SLOT = -1  # of `Tick.struck`
@@ -102,7 +103,7 @@ def watch(
     policy.start(world, seed)
     for done in range(burn_in + ticks + 1):
         if done:
-            timestep = world.step(policy.act(timestep.read_only()))
+            timestep = world.step(act(policy, timestep))
         tick = read(world)  # in the burn-in too: a reader may keep the previous tick
         if done >= burn_in:
             for recorder in watching:

@@ -7,12 +7,14 @@ not logged are reproduced by the next one.
 
 from __future__ import annotations
 
+import os
 import time
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from interplay.core.errors import UserError
+from interplay.core.overdue import print_line
 from interplay.core.processes import HERE, LOST, Place, TaskProcess, kill_all, receive
 from interplay.evaluate.tournaments.results_log import ResultsLog
 
@@ -168,6 +170,12 @@ def _costs_too_much(unit: Unit, losses: dict[Hashable, int]) -> bool:
     return losses[unit.what] >= _LOSSES
 
 
+def give_up(line: str) -> NoReturn:
+    """Ends this process, for a call of `interplay.core.overdue` that did not come back."""
+    print_line(f"{line}; this process is given up")
+    os._exit(1)
+
+
 def _work(pipe: Any, begin: Callable[..., Play], arguments: tuple[Any, ...]) -> None:
     """Main loop of a process: plays received units."""
     try:
@@ -183,4 +191,6 @@ def _work(pipe: Any, begin: Callable[..., Play], arguments: tuple[Any, ...]) -> 
             results = dict(play(what))
         except UserError as error:
             trouble = str(error)
+        except (Exception, SystemExit) as error:
+            trouble = f"{type(error).__name__}: {error}; play with --workers 1 to see where"
         pipe.send((results, time.perf_counter() - began, trouble))

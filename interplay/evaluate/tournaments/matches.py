@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from interplay.core import seeding
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
-from interplay.core.world import NAMED_BEFOREHAND, TimeStep, World
+from interplay.core.world import NAMED_BEFOREHAND, World
 from interplay.evaluate.results import OUTCOME, Results, has_outcome, limit_ended, results
 from interplay.evaluate.tournaments.match_recordings import BlockRecorder, RecordingPlan
 from interplay.evaluate.tournaments.matchups import Matchup, MatchupPolicy, sides
@@ -97,13 +98,16 @@ def play_block(
     steps = np.zeros(world.num_worlds, np.int64)
     returns = np.zeros(table.seating.shape)
     truncated = np.zeros(world.num_worlds, bool)
-    with BlockRecorder(plan, world, matchup.players, matches, seeds, table.seating) as recorder:
+    with (
+        _named(table.name, matches),
+        BlockRecorder(plan, world, matchup.players, matches, seeds, table.seating) as recorder,
+    ):
         recorder.begin()
         while not timestep.over.all() and (max_steps is None or steps.max() < max_steps):
             going = ~timestep.over
             steps += going
             action = table.act(timestep)
-            timestep = _step(world, action, table.name)
+            timestep = world.step(action)
             returns += timestep.reward
             truncated |= going & limit_ended(timestep.truncated, timestep.over)
             recorder.step(action, going, timestep.over | (steps == max_steps))
@@ -127,11 +131,14 @@ def play_block(
     ]
 
 
-def _step(world: World, action: Any, players: str) -> TimeStep:
+@contextmanager
+def _named(players: str, matches: Sequence[int]) -> Iterator[None]:
+    """Errors in the block get the players' names and the numbers of the matches that are played side by side."""
     try:
-        return world.step(action)
+        yield
     except UserError as error:
-        raise UserError(f"{error} (in a match of {players})") from error
+        numbers = f"matches {matches[0]} to {matches[-1]}" if len(matches) > 1 else f"match {matches[0]}"
+        raise UserError(f"{error} (in {numbers} of {players})") from error
 
 
 def _by_player(values: np.ndarray, seating: np.ndarray, together: int) -> tuple[float, ...]:

@@ -10,9 +10,10 @@ import numpy as np
 
 from interplay.core import seeding
 from interplay.core.errors import UserError
+from interplay.core.player_calls import of_player
 from interplay.core.policy import Policy
 from interplay.core.world import World
-from interplay.evaluate.policy_map import SharedPlay, of_player
+from interplay.evaluate.policy_map import SharedPlay
 
 
 class Matchup(NamedTuple):

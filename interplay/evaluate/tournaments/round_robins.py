@@ -104,6 +104,7 @@ def round_robin(
         >>> result.names[result.order[0]], result.matches
         ('hunter', 4)
     """
+    out = None if out is None else Path(out).absolute()
     settings = make_settings(
         world=world,
         options=dict(options or {}),

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from interplay.core.errors import USER_ERRORS, UserError
-from interplay.core.overdue import OVERDUE
+from interplay.core.overdue import OVERDUE, refuse_overdue
 from interplay.core.user_code import where
 from interplay.sim.batch.env_slot import EnvSlot, leaves_of
 from interplay.sim.batch.info_numbers import Columns
@@ -114,13 +114,6 @@ class SlotGroup:
     def _where(self, i: int) -> str:
         steps = self.slots[i].steps
         return f"world {self._first + i}, {f'step {steps}' if steps else 'reset'}"
-
-
-def refuse_overdue() -> None:
-    """Raises the error of a call that was given up, if there is one."""
-    if OVERDUE.error:
-        line, OVERDUE.error = OVERDUE.error, ""
-        raise UserError(line) from None
 
 
 def made(make: Callable[[], Any], w: int, accept: Callable[[Any], Any]) -> Any:

@@ -24,13 +24,13 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.loading import load
-from interplay.core.overdue import CURE, OVERDUE, print_line
+from interplay.core.overdue import CURE, OVERDUE, print_line, refuse_overdue
 from interplay.core.processes import ignore_terminal_signals, watch_parent
 from interplay.core.reading import parse_json
 from interplay.sim.batch.info_numbers import Columns
 from interplay.sim.batch.layout import place, read_layout, shapes_of, size_of
 from interplay.sim.batch.managed import as_environment
-from interplay.sim.batch.slot_group import SlotGroup, made, named, refuse_overdue
+from interplay.sim.batch.slot_group import SlotGroup, made, named
 
 RESET, STEP, CLOSE = b"reset", b"step", b"close"
 NAMES = "\0"  # how a reply begins that names new columns of numbers, as JSON

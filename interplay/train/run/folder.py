@@ -78,7 +78,7 @@ class RunFolder:
         Raises:
             UserError: if the folder holds a run or links, another process writes there, or it cannot be created.
         """
-        path = Path(path)
+        path = Path(path).absolute()
         made = [folder for folder in (path, *path.parents) if not folder.exists()]
         with os_errors_as_user_errors("creating the run folder", path):
             path.mkdir(parents=True, exist_ok=True)
@@ -108,7 +108,7 @@ class RunFolder:
             UserError: if there is no run, its settings cannot be read, another process writes there, or links lead out of
                 the folder.
         """
-        path = Path(path)
+        path = Path(path).absolute()
         refuse_links(path, _FILES, _FOLDERS)
         if not (path / "settings.toml").is_file():
             raise UserError(

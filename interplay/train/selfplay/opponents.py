@@ -13,6 +13,7 @@ import numpy as np
 
 from interplay.core import seeding
 from interplay.core.errors import UserError
+from interplay.core.player_calls import of_player
 from interplay.core.policy import Policy
 from interplay.core.world import TimeStep, World
 from interplay.evaluate.policy_map import PopulationView, merge_actions
@@ -79,7 +80,7 @@ class Opponents:
         for index, (guest, number) in enumerate(zip(self.guests, self._numbers, strict=True), 1):
             own = timestep.acting & (player == number)
             players[own] = index
-            chosen.append(guest.policy.act(timestep._replace(acting=own)))
+            chosen.append(of_player(guest.policy, guest.policy.act, timestep._replace(acting=own)))
         if self._played is self._world:
             return merge_actions(self._world, chosen, players)
         assert isinstance(self._world, InterfacedWorld)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from interplay.core.errors import UserError
-from interplay.core.files import FileLock, os_errors_as_user_errors, refuse_links
+from interplay.core.files import FileLock, os_errors_as_user_errors, refuse_links, short_path
 from interplay.core.processes import HERE, Place
 from interplay.core.seals import sealed_toml
 from interplay.core.stopping import Stop, finishing
@@ -76,7 +76,7 @@ def sweep(
     Raises:
         UserError: for wrong settings, a folder in use, or one whose runs were made with other settings.
     """
-    runs, out = plan(settings), Path(out)
+    out, runs = Path(out).absolute(), plan(settings)
     if note := duplicates_note(settings):
         tell(note, stream)
     for name in (NAME, "metrics.jsonl"):
@@ -101,8 +101,8 @@ def sweep(
     done = tuple(run.name for run in runs if _done(run.name) in log.results)
     stopped = bool(stop) and len(done) < len(runs)
     if stopped:
-        tell(f"stopped: {len(done):,} of {len(runs):,} runs are done in {out}; "
-             f"go on with `interplay sweep --resume --out {out}`", stream)  # fmt: skip
+        tell(f"stopped: {len(done):,} of {len(runs):,} runs are done in {short_path(out)}; "
+             f"go on with `interplay sweep --resume --out {short_path(out)}`", stream)  # fmt: skip
     return SweepResult(out, tuple(out / run.name for run in runs), done, coordinator.failed, stopped)
 
 
