@@ -114,6 +114,7 @@ trust: $(VENV)/.installed-all
 	$(BIN)/python -m bench.trust_configurations --count 500
 	$(BIN)/python -m bench.trust_disk --cuts 200
 	$(BIN)/python -m bench.trust_workers --kills 30 --freezes 30
+	$(BIN)/python -m bench.trust_shapes --count 500
 
 trust-long: $(VENV)/.installed-all
 	$(BIN)/python -m bench.trust_machines --rules 1000000

@@ -71,6 +71,7 @@ class EpisodeTable:
         units: column -> "per agent", "per team", "per episode", or a unit.
         players: side -> description of its player, or all -> the only one; see `interplay.evaluate.lineup.line_of`.
         seating: None if one policy played all slots.
+        num_worlds: side by side; they share the policies' random streams, so the draws of an episode depend on it.
     """
 
     world: str
@@ -83,6 +84,7 @@ class EpisodeTable:
     units: Mapping[str, str] = field(default_factory=dict)
     players: Mapping[str, str] = field(default_factory=dict)
     seating: Seating | None = None
+    num_worlds: int = 1
 
     def __len__(self) -> int:
         return len(self.columns["steps"])
@@ -231,6 +233,7 @@ class EpisodeTable:
             "seed": self.seed,
             "agents": list(self.agents),
             "episodes": len(self),
+            "num_worlds": self.num_worlds,
             "actions": self.actions,
             "results": {
                 side: {name: share._asdict() for name, share in own.items()}
@@ -302,6 +305,7 @@ def play(
         {name: unit_of(name, a.ndim > 1, per_team) for name, a in columns.items() if name != "seed"},
         players,
         ledger.seating(lineup) if lineup is not None and len(players) > 1 else None,
+        world.num_worlds,
     )
 
 

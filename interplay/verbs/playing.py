@@ -47,7 +47,13 @@ class EvaluateOptions(PlayOptions, total=False):
     """Options of `evaluate`."""
 
     episodes: Annotated[int, Option(100, "number of episodes.")]
-    num_worlds: Annotated[int, Option(64, "worlds that are stepped together.")]
+    num_worlds: Annotated[
+        int,
+        Option(
+            64,
+            "worlds that are stepped together. They share the players' random draws, so another number gives another sample.",
+        ),
+    ]
 
 
 class Look(TypedDict, total=False):

@@ -103,6 +103,7 @@ def test_a_table_is_json_and_sums_up():
     table = play(Line(4), Walker(), episodes=16, seed=2)
     told = json.loads(json.dumps(table.to_dict()))
     assert told["columns"]["steps"] == table["steps"].tolist()
+    assert (told["episodes"], told["num_worlds"]) == (16, 4)
     summary = table.summary()
     assert summary["steps"].mean == pytest.approx(table["steps"].mean())
     assert summary["return[agent_1]"].n == 16

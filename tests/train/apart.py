@@ -85,10 +85,10 @@ def settings_of(**own: Any) -> TrainSettings:
 
 
 class Comparison:
-    """The same shards as one worker has them, and as two and four workers have them.
+    """The same shards as one worker has them, and as two, four, ... workers have them.
 
     Args:
-        settings: of a run of `SHARDS` shards.
+        settings: of the run.
         make_world: of its worlds.
 
     Attributes:
@@ -100,7 +100,7 @@ class Comparison:
         self.learner: Learner = make_learner(settings, make_world, begins=True)
         self.teams = {
             size: [Worker(settings, make_world, self.learner, Part(rank, size)) for rank in range(size)]
-            for size in (1, 2, SHARDS)
+            for size in (1 << k for k in range(settings.train.shards.bit_length()))
         }
 
     def play(self, *sizes: int) -> None:

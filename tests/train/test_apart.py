@@ -34,6 +34,15 @@ RUNS: dict[str, tuple[Any, dict[str, Any]]] = {
         make_corridor,
         {"network": MLP, "num_worlds": 8 * SHARDS, "ppo": {"rollout": 32, "minibatch": 64 * SHARDS}},
     ),
+    "one vector a shard": (  # gave other bits once
+        make_corridor,
+        {
+            "network": {"kind": "mlp", "hidden": [16]},
+            "num_worlds": 2,
+            "train": {"shards": 2},
+            "ppo": {"rollout": 16, "minibatch": 64, "target_kl": "off"},
+        },
+    ),
     "one step": (
         make_corridor,
         {"network": MLP, "algorithm": "policy_gradient", "policy_gradient": {"rollout": 19}},
@@ -51,24 +60,24 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
-def check(run: str, options: Mapping[str, Any]) -> None:
-    """What is played, added up and learnt is the same with one worker, with two and with one for each shard."""
-    make, own = RUNS[run]
+def check(make: Any, own: Mapping[str, Any], options: Mapping[str, Any]) -> None:
+    """What is played, added up and learnt is the same with one worker, with two, ... and with one for each shard."""
     with compiled_with(options):
         compared = Comparison(settings_of(**own), make)
-    compared.play(1, 2)
+    first, *more = compared.teams
+    compared.play(first, *more[:-1])
     with unaligned():
-        compared.play(SHARDS)
-    together = compared.samples(1)
-    for size in (2, SHARDS):
+        compared.play(more[-1])
+    together = compared.samples(first)
+    for size in more:
         for mine, theirs in zip(compared.samples(size), together, strict=True):
             assert {name: array.tobytes() for name, array in mine.items()} == {
                 name: array.tobytes() for name, array in theirs.items()
             }
     compared.estimate()
-    steps = compared.steps(1)
+    steps = compared.steps(first)
     assert not np.array_equal(steps[0][0], steps[1][0])
-    for size in (2, SHARDS):
+    for size in more:
         with unaligned():
             apart = compared.steps(size)
         for mine, theirs in zip(apart, steps, strict=True):
@@ -78,11 +87,12 @@ def check(run: str, options: Mapping[str, Any]) -> None:
 
 @pytest.mark.parametrize("run", ["two populations", "gru", "attention"])
 def test_workers_change_no_bit_as_the_suite_compiles(run: str) -> None:
-    check(run, {option: value for option, value in SUITE.items() if knows({option: value})})
+    check(*RUNS[run], {option: value for option, value in SUITE.items() if knows({option: value})})
 
 
-def test_workers_change_no_bit_as_users_compile() -> None:
-    check("mlp", {"xla_backend_optimization_level": 3})
+@pytest.mark.parametrize("run", ["mlp", "one vector a shard"])
+def test_workers_change_no_bit_as_users_compile(run: str) -> None:
+    check(*RUNS[run], {"xla_backend_optimization_level": 3})
 
 
 @pytest.mark.parametrize("run", RUNS)
@@ -90,4 +100,4 @@ def test_workers_change_no_bit_however_programs_are_compiled(run: str) -> None:
     tried = [options for options in OPTIONS if knows(options)]
     assert len(tried) > 2
     for options in tried:
-        check(run, options)
+        check(*RUNS[run], options)
