@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -107,6 +107,20 @@ class Noted(Camp):
         return super()._step(action)
 
 
+class Posted(Camp):
+    """All its batches of one size show the food of the one that moved last, in memory that nobody may write."""
+
+    boards: ClassVar[dict[int, np.ndarray]] = {}
+
+    def _read(self) -> TimeStep:
+        board = Posted.boards.setdefault(self.num_worlds, np.zeros_like(self.state.larder))
+        board[...] = self.state.larder
+        shown = board.view()
+        shown.flags.writeable = False
+        step = super()._read()
+        return step._replace(observation={**step.observation, "larder": shown})
+
+
 def late_name(world: Camp) -> dict[str, np.ndarray]:
     return {"steps": world.state.clock} | ({"late": world.state.clock} if world.state.clock.max() > 3 else {})
 
@@ -132,6 +146,7 @@ CASES = [
     (camp(Noted, note=lambda world: [7] * world.num_worlds), "save-load", "no array of numbers"),
     (camp(Noted, note=lambda world: np.zeros(1)), "save-load", "the first axis is not the worlds'"),
     (Noted, "shared-buffers", "playing another batch of this world changed this one"),
+    (Posted, "shared-buffers", "playing another batch of this world changed this one"),
 ]  # fmt: skip
 
 

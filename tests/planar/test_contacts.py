@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from interplay.planar.bodies import allocate_bodies
 from interplay.planar.contacts import allocate_scratch
+from interplay.planar.motion import integrate_bodies
 from interplay.planar.solve import BOUNCE_SPEED
 from tests.planar import measures
 from tests.planar.rooms import AGENT_RADIUS, Disc, Room, Slab
@@ -162,3 +164,14 @@ def test_cosine_and_sine_follow_the_angle():
     room.step(steps=17)
     angle = room.bodies.angle
     assert np.array_equal(room.bodies.turn, np.stack([np.cos(angle), np.sin(angle)], -1))
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_a_box_turns_in_every_substep_and_a_circle_in_the_last(last):
+    bodies = allocate_bodies(1, 2).view(np.recarray)
+    bodies.present, bodies.inverse_mass, bodies.spin = True, 1.0, 3.0
+    bodies.radius = [[0.0, 0.4]]
+    getattr(integrate_bodies, "py_func", integrate_bodies)(bodies, 0.1, 2, last, 0)
+    assert bodies.angle[0] == pytest.approx([0.3, 0.3])
+    assert bodies.cosine[0] == pytest.approx([np.cos(0.3), np.cos(0.3) if last else 1.0])
+    assert bodies.sine[0] == pytest.approx([np.sin(0.3), np.sin(0.3) if last else 0.0])

@@ -115,7 +115,8 @@ def test_score_rates_by_hand(against: list[str]) -> None:
         rates = ({f"score_rate[{LEFT}]": own, f"score_rate[{RIGHT}]": own - 0.5} for own in (0.5, 1.0))
         for line, own, points in zip(told, rates, (-most / 2, most / 2), strict=True):
             assert line == rules | own | {"rating": pytest.approx(points)}
-    assert evaluation.evaluate(1_300) == {}
+    for resumed in (evaluation, Evaluation(settings, Corridor, learner, 1_250)):
+        assert resumed.evaluate(1_300) == {}
     evaluation.close()
 
 

@@ -152,6 +152,8 @@ def test_numbers_go_on_and_what_is_not_ours_stays(tmp_path, at_once):
     again.update()
     again.update()
     assert named(tmp_path) == ["000003-100.replay", "mine.replay"]
+    Trained(tmp_path, every=1).update()
+    assert named(tmp_path) == ["000003-100.replay", "000004-0.replay", "mine.replay"]
 
 
 def test_windows_of_any_number_are_known_again_and_thinned_out(tmp_path):

@@ -85,6 +85,18 @@ def test_the_learner_goes_by_the_schedule_of_each_population() -> None:
     assert moved[1] == 0.0 < moved[0]
 
 
+def test_a_rate_that_one_population_alone_has_acts_on_that_one() -> None:
+    without, only = (
+        worker_of(entropy_coefficient=0.0),
+        worker_of(entropy_coefficient=0.0, populations={"right": {"entropy_coefficient": 0.5}}),
+    )
+    for worker in (without, only):
+        worker.update()
+    left, right = np.array(without.learner.vectors["agent"]) == np.array(only.learner.vectors["agent"])
+    assert left.all()
+    assert not right.all()
+
+
 def test_clip_and_entropy_follow_theirs() -> None:
     worker = worker_of(clip="linear 0.3 0.1", entropy_coefficient=[[0.0, 0.0], [1.0, 0.5]])
     told = [worker.update() for _ in range(3)]

@@ -104,3 +104,11 @@ def test_crowds_are_drawn_with_whole_cones():
     scene = c.scene()
     assert cones.blockers(scene.layers[0], scene.layers) is None
     assert cones.cone(cones.Eye(0, 0, 0, 1.0, 1.0), 2, None).shape == (4, 2)
+
+
+@pytest.mark.parametrize(("middle", "seen"), [(7.2, 6.7), (7.4, 6.9), (7.6, 7.0)])
+def test_a_disc_cuts_a_cone_as_soon_as_its_rim_reaches_in(middle, seen):
+    disc = cones.Blockers(np.array([[middle, 0.0, 0.5]]), np.zeros((0, 5)), np.zeros(0, bool))
+    way, far = reach(cones.cone(cones.Eye(0.0, 0.0, 0.0, 7.0, 0.2), 1, disc))
+    straight = np.interp(0.0, *reach_sorted(way, far, 0.0))
+    assert straight == pytest.approx(min(seen, 7.0 * np.cos(0.1)), abs=1e-3)

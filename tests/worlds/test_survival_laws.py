@@ -305,7 +305,7 @@ def test_an_item_is_usable_in_the_step_after_its_pick_up() -> None:
     assert (scene.health(0), told.observation["heal_slot_mask"][0, 0, 0]) == (175, 1)
 
 
-@pytest.mark.parametrize(("cap", "health"), [("off", 175), (120, 120)])
+@pytest.mark.parametrize(("cap", "health"), [("off", 175), (120, 120), (50, 100)])
 def test_heals_go_beyond_100_unless_capped(cap: object, health: int) -> None:
     scene = Scene(health_cap=cap)
     scene.hold(0, ("heal", 0))

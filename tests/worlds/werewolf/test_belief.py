@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from interplay.worlds.werewolf.players.wolves import StaticSignal
 from interplay.worlds.werewolf.policies import POLICIES
 from interplay.worlds.werewolf.state import REVOTE
 from interplay.worlds.werewolf.theory.belief import Belief, Ways
+from interplay.worlds.werewolf.theory.likelihood import legal_names
 from interplay.worlds.werewolf.world import WerewolfWorld
 from tests.naive.werewolf.guesses import Event, Game, guesses
 from tests.worlds.werewolf.hand_table import HandTable, start
@@ -345,3 +347,16 @@ def test_ways_that_do_not_exist_are_refused(ways: dict[str, Any], key: str) -> N
 def test_too_many_hypotheses_are_refused() -> None:
     with pytest.raises(UserError, match="3,838,380 hypotheses"):
         Belief(build(WerewolfSettings, {"n_players": 40}, "crowd"), 1)
+
+
+@pytest.mark.parametrize(
+    ("self_vote", "talk", "names"), [(False, False, 2), (False, True, 3), (True, False, 3), (True, True, 3)]
+)
+def test_the_own_name_is_barred_from_votes_and_not_from_talk(self_vote: bool, talk: bool, names: int) -> None:
+    """Three of four are legal; seat 1 is one of them, seat 2 is not."""
+    count = getattr(legal_names, "py_func", legal_names)
+    evidence = SimpleNamespace(
+        alive=np.ones((1, 4), bool), legal=np.array([[1, 1, 0, 1, 1]], bool), talk=np.array([talk])
+    )
+    assert count(evidence, SimpleNamespace(self_vote=self_vote), 0, 1) == names
+    assert count(evidence, SimpleNamespace(self_vote=self_vote), 0, 2) == 3
