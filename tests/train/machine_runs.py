@@ -21,7 +21,7 @@ import numpy as np
 
 from interplay.core.processes import HERE, Place, Process
 from interplay.train.parallel.exchange import SharedMemory, create_block
-from interplay.train.parallel.machines import AcrossMachines, Machines, network_of
+from interplay.train.parallel.machines import AcrossMachines, Machines, Relay, network_of
 from interplay.train.run.checkpoint import latest_checkpoint
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import resume, train
@@ -147,9 +147,9 @@ def add_vectors(folder: Path, machines: Machines) -> None:
     with network_of(machines) as network:
         assert network is not None
         network.compare({"settings": "equal"})
-        block = create_block(1, 1 << 14)
-        local = SharedMemory(block.name, 0, 1, 1 << 14, [contextlib.nullcontext()])
-        exchange = AcrossMachines(local, machines, network)
+        block = create_block(2, 1 << 14)
+        local = SharedMemory(block.name, 0, 1, 1 << 14, [contextlib.nullcontext()], relayed=True)
+        exchange = AcrossMachines(local, machines, Relay(local, network))
         sums = [exchange.all_reduce(vector) for vector in vectors_of(exchange.rank)]
         np.savez(folder / f"sums-{exchange.rank}.npz", *sums)
         (folder / f"texts-{exchange.rank}").write_text("|".join(network.texts("a" * (exchange.rank * 3))))

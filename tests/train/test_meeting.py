@@ -91,7 +91,7 @@ def test_a_sum_of_many_is_the_tree(size: int) -> None:
         for turn in (1, 2):
             vectors = [vector_of(100 * turn + rank) for rank in range(size)]
             for rank in range(1, size):
-                np.copyto(own._seat(rank, vectors[rank], turn), vectors[rank])
+                np.copyto(own.seat(rank, vectors[rank].nbytes, np.float32, turn), vectors[rank])
             total, came = jax.jit(meet)(vectors[0], own.place)
             assert bool(came)
             assert np.array_equal(total, tree_sum(vectors))
@@ -128,7 +128,7 @@ def test_who_waits_for_nobody_says_so_and_python_ends_the_meeting() -> None:
         assert not bool(came)
         assert time.monotonic() - began < 30
         assert np.array_equal(local, vector_of(0))
-        np.copyto(second._seat(1, vector_of(1), 1), vector_of(1))  # the other one comes after all
+        np.copyto(second.seat(1, vector_of(1).nbytes, np.float32, 1), vector_of(1))  # the other one comes after all
         second._counters[1] = 1
         assert np.array_equal(first.finish(np.asarray(local)), vector_of(0) + vector_of(1))
     finally:

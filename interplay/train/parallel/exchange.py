@@ -10,18 +10,20 @@ import threading
 import time
 from collections.abc import Sequence
 from multiprocessing import shared_memory
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from interplay.train.parallel.compilation import Compilation, compilation
 from interplay.train.parallel.meeting import place_of
 
-if TYPE_CHECKING:
-    from interplay.train.parallel.watch import Watch
-
-LINE = 64  # bytes per worker: a cache line with turn, heartbeats and compilation
-TURN, HEART, COMPILING, COMPILED = range(4)  # columns of a line, int64
+LINE = 64  # bytes per worker: a cache line with turn, heartbeats, compilation and the form of its vector
+TURN, HEART, COMPILING, COMPILED, FORM = range(5)  # columns of a line, int64
+DTYPES = (
+    np.float32,
+    np.float64,
+    np.uint8,
+)  # of vectors; a form is the bytes of a vector times their number, plus its index
 BEAT = 0.1  # seconds between two beats
 
 
@@ -122,7 +124,7 @@ class SingleProcess:
     """One worker: nothing to exchange."""
 
     rank, size = 0, 1
-    place = place_of([0, 0, 1, 0, 0])
+    place = place_of([0, 0, 1, 0, 0, -1])
 
     def finish(self, vector: np.ndarray) -> np.ndarray:
         return vector
@@ -132,6 +134,14 @@ class SingleProcess:
 
     def close(self) -> None:
         pass
+
+
+class Watcher(Protocol):
+    """Looks after others while a worker waits for them."""
+
+    def begin(self, own_seconds: float) -> None: ...
+
+    def look(self, signs: np.ndarray, late: Sequence[int]) -> None: ...
 
 
 class LostWorker(Exception):
@@ -152,9 +162,11 @@ class SharedMemory:
         capacity: bytes per seat.
         fences: one lock per worker, held around the counter as a memory barrier.
         watcher: called while waiting; None waits for ever.
+        relayed: one seat more holds the sums of all machines, which a relay writes (`machines.Relay`); workers read that one alone.
 
     Attributes:
-        signs: (size, 8) int64, the signs of life of all workers.
+        watcher: as given.
+        signs: (size, or one more, 8) int64, the signs of life of all workers.
 
     Raises:
         LostWorker: by `all_reduce`, from the watcher.
@@ -167,17 +179,21 @@ class SharedMemory:
         size: int,
         capacity: int,
         fences: Sequence[Any],
-        watcher: Watch | None = None,
+        watcher: Watcher | None = None,
+        relayed: bool = False,
     ) -> None:
-        self.rank, self.size = rank, size
+        self.rank, self.size, self._relayed = rank, size, relayed
         self._block = shared_memory.SharedMemory(name=name)
         self._memory = np.ndarray(self._block.size, np.uint8, self._block.buf)
         self._capacity = capacity
-        self.signs = signs_of(self._memory, size)
+        seats = size + relayed
+        self._header = header(seats)
+        self.signs = signs_of(self._memory, seats)
         self._counters = self.signs[:, TURN]
         self._fence = fences[rank]
-        self._watcher = watcher
-        self.place = place_of([self._memory.ctypes.data, rank, size, capacity, header(size)])
+        self.watcher = watcher
+        total = size if relayed else -1
+        self.place = place_of([self._memory.ctypes.data, rank, seats, capacity, self._header, total])
         self._compilation = compilation()
         self._worked = _Stopwatch(self._compilation)
 
@@ -186,7 +202,9 @@ class SharedMemory:
             raise ValueError(
                 f"a vector of {vector.nbytes} bytes does not fit into a seat of {self._capacity}"
             )
-        np.copyto(self._seat(self.rank, vector, self._turn + 1), vector)
+        np.copyto(self.seat(self.rank, vector.nbytes, vector.dtype, self._turn + 1), vector)
+        if self._relayed:
+            self.signs[self.rank, FORM] = vector.nbytes * len(DTYPES) + DTYPES.index(vector.dtype.type)
         with self._fence:
             self._counters[self.rank] += 1
         return self.finish(vector)
@@ -195,7 +213,13 @@ class SharedMemory:
         self._wait()
         self._worked.begin()
         with self._fence:
-            return tree_sum([self._seat(rank, vector, self._turn) for rank in range(self.size)])
+            if self._relayed:
+                return self.seat(self.size, vector.nbytes, vector.dtype, self._turn).copy()
+            return self.own_sum(vector.nbytes, vector.dtype, self._turn)
+
+    def own_sum(self, nbytes: int, dtype: Any, turn: int) -> np.ndarray:
+        """The tree sum over this machine's workers."""
+        return tree_sum([self.seat(rank, nbytes, dtype, turn) for rank in range(self.size)])
 
     def close(self) -> None:
         del self._counters, self.signs, self._memory  # views would keep the block open
@@ -206,9 +230,10 @@ class SharedMemory:
         """Number of meetings that this worker has joined."""
         return int(self._counters[self.rank])
 
-    def _seat(self, rank: int, like: np.ndarray, turn: int) -> np.ndarray:
-        start = header(self.size) + (2 * rank + turn % 2) * self._capacity
-        return self._memory[start : start + like.nbytes].view(like.dtype)
+    def seat(self, rank: int, nbytes: int, dtype: Any, turn: int) -> np.ndarray:
+        """A worker's vector of a turn, or the place for it."""
+        start = self._header + (2 * rank + turn % 2) * self._capacity
+        return self._memory[start : start + nbytes].view(dtype)
 
     def _wait(self) -> None:
         began = looked = time.perf_counter()
@@ -217,11 +242,11 @@ class SharedMemory:
             now = time.perf_counter()
             if now - began > SPIN:
                 time.sleep(20e-6)
-            if self._watcher is not None and now - looked > LOOK:
+            if self.watcher is not None and now - looked > LOOK:
                 if looked == began:
-                    self._watcher.begin(worked)
+                    self.watcher.begin(worked)
                 looked = now
-                self._watcher.look(
+                self.watcher.look(
                     self.signs, [rank for rank in range(self.size) if self._counters[rank] < turn]
                 )
 

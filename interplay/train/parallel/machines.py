@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
@@ -26,14 +26,15 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from interplay.core.errors import UserError
 from interplay.core.reading import parse_json
 from interplay.core.stopping import Stop
-from interplay.train.parallel.exchange import LostWorker, SharedMemory, tree_sum
-from interplay.train.parallel.meeting import MOST, place_of
+from interplay.train.parallel.exchange import DTYPES, FORM, TURN, LostWorker, SharedMemory, tree_sum
 from interplay.train.run.progress import tell
 
 HEARTBEAT_TIMEOUT = 20  # seconds without a sign before jax ends the other machines
 START_TIMEOUT = 300  # seconds for all machines to start
 QUIET = 10.0  # seconds of waiting without a line
 _AXIS = "machines"
+# Seconds between the relay's looks: within the first ones of a wait, and later.
+_SOON, _NAP, _LONG_NAP = 20e-3, 20e-6, 1e-3
 _SMALL = 1024  # words; vectors are padded to a power of two below, to a multiple above, so that few programs are compiled
 
 
@@ -131,40 +132,94 @@ class Network:
                     )
 
 
+class Relay:
+    """A thread of a machine's first worker that exchanges the machine's sums with other machines, turn by turn.
+
+    Compiled programs wait for it in shared memory as they wait for another worker, so they go on without a way through Python.
+
+    Args:
+        local: of the first worker, with a seat for the sums of all machines; while it waits, it gets this thread's error.
+    """
+
+    def __init__(self, local: SharedMemory, network: Network) -> None:
+        self._local, self._network = local, network
+        self._watch, local.watcher = local.watcher, self
+        self._barrier = threading.Lock()  # of memory
+        self._ends = False
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, daemon=True, name="relay")
+        self._thread.start()
+
+    def stop(self) -> bool:
+        """Ends the thread; False if it waits for a machine that does not come."""
+        self._ends = True
+        self._thread.join(timeout=1.0)
+        return not self._thread.is_alive()
+
+    def begin(self, own_seconds: float) -> None:
+        """See `Watch.begin`."""
+        if self._watch is not None:
+            self._watch.begin(own_seconds)
+
+    def look(self, signs: np.ndarray, late: Sequence[int]) -> None:
+        """See `Watch.look`; raises the relay's error, too."""
+        if self._error is not None:
+            raise self._error
+        if self._watch is not None:
+            self._watch.look(signs, late)
+
+    def _run(self) -> None:
+        try:
+            turn, counters = 1, self._local.signs[:, TURN]
+            while self._arrived(turn, counters[:-1]):
+                size, kind = divmod(int(self._local.signs[self._local.rank, FORM]), len(DTYPES))
+                own = self._local.own_sum(size, DTYPES[kind], turn)
+                total = tree_sum(self._network.gather(own))
+                np.copyto(self._local.seat(self._local.size, size, DTYPES[kind], turn), total)
+                with self._barrier:
+                    counters[-1] = turn
+                turn += 1
+        except BaseException as error:
+            self._error = error
+
+    def _arrived(self, turn: int, counters: np.ndarray) -> bool:
+        """Waits for all workers of this machine; False at the end."""
+        began = time.perf_counter()
+        while not self._ends:
+            with self._barrier:
+                if (counters >= turn).all():
+                    return True
+            # Gradient steps follow at once; while the worlds step, fewer looks leave Python to them.
+            time.sleep(_NAP if time.perf_counter() - began < _SOON else _LONG_NAP)
+        return False
+
+
 class AcrossMachines:
-    """The exchange of one worker of one machine: over shared memory in the machine, over the network between machines.
+    """The exchange of one worker of one machine: over shared memory in the machine, by a relay between machines.
 
     A machine holds neighbouring shards, so its workers' tree followed by the tree over machines is the tree over all shards.
 
     Args:
-        local: of this machine's workers.
+        local: of this machine's workers, with a seat for the sums of all machines.
         machines: of the run.
-        network: of the machine's first worker; None for its others.
+        relay: of the machine's first worker; None for its others.
     """
 
-    def __init__(self, local: SharedMemory, machines: Machines, network: Network | None) -> None:
-        self._local, self._network = local, network
+    def __init__(self, local: SharedMemory, machines: Machines, relay: Relay | None) -> None:
+        self._local, self._relay = local, relay
         self.rank = machines.node * local.size + local.rank
         self.size = machines.nodes * local.size
-        words = local.place.view(np.int64).ravel().tolist()
-        words[2] = MOST + 1  # the program writes the vector and leaves the sum to `finish`
-        self.place = place_of(words)
+        self.place = local.place
 
     def all_reduce(self, vector: np.ndarray) -> np.ndarray:
-        return self._add_machines(self._local.all_reduce(vector))
+        return self._local.all_reduce(vector)
 
     def finish(self, vector: np.ndarray) -> np.ndarray:
-        return self._add_machines(self._local.finish(vector))
+        return self._local.finish(vector)
 
     def close(self) -> None:
-        self._local.close()
-
-    def _add_machines(self, own: np.ndarray) -> np.ndarray:
-        """The tree sum over machines; the first worker hands it to the machine's others."""
-        if self._network is not None:
-            total = tree_sum(self._network.gather(own))
-            return total if self._local.size == 1 else self._local.all_reduce(total)
-        return self._local.all_reduce(np.full_like(own, -0.0))  # x + -0.0 has the bits of x
+        if self._relay is None or self._relay.stop():
+            self._local.close()
 
 
 @contextlib.contextmanager

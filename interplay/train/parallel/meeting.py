@@ -29,6 +29,7 @@ from interplay.core.foreign import (
 
 MOST = 64  # workers that add up in the program; more meet in Python
 LINE = 8  # words of a worker's line in the block, its counter first
+_FORM, _DTYPES = 4, 3  # as of `exchange`
 _SPINS = 20_000  # polls before sleeping: about 200 microseconds
 _NAPS = 5_000  # sleeps before returning to Python: about 0.3 seconds on Linux
 
@@ -39,7 +40,7 @@ else:
     _sleep, _NAP = ctypes.CDLL(None).usleep, 20  # microseconds
     _sleep.argtypes, _sleep.restype = [ctypes.c_uint], ctypes.c_int
 # Words of a place: address of the block, and its layout as in `exchange.SharedMemory`.
-BLOCK, RANK, SIZE, CAPACITY, HEADER = range(5)
+BLOCK, RANK, SIZE, CAPACITY, HEADER, TOTAL = range(6)
 
 
 def meet(vector: jax.Array, place: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -47,7 +48,7 @@ def meet(vector: jax.Array, place: jax.Array) -> tuple[jax.Array, jax.Array]:
 
     Args:
         vector: (n,) float32, of this worker.
-        place: (5, 2) int32, the words of this worker's place, each in two halves.
+        place: (6, 2) int32, the words of this worker's place, each in two halves.
 
     Returns:
         (n,) float32 and True; or anything and False if others are late, and `exchange.Exchange.finish` has to wait for them.
@@ -83,8 +84,9 @@ def _seat(place: Any, rank: int, turn: int, count: int) -> Any:
 
 @plain
 def _arrive(place: Any, turn: int, vector: Any) -> None:
-    """Writes this worker's vector into its seat, then its counter."""
+    """Writes this worker's vector into its seat, and its form (`exchange.FORM`), then its counter."""
     _copy(vector, _seat(place, place[RANK], turn, len(vector)))
+    words(place[BLOCK] + place[RANK] * LINE * 8, LINE)[_FORM] = len(vector) * 4 * _DTYPES
     store_release(place[BLOCK] + place[RANK] * LINE * 8, turn)
 
 
@@ -165,7 +167,7 @@ def _meet(frame: int) -> int:
         return 0
     given, count = argument(frame, 0)
     vector = carray(pointer(given), count, np.float32)
-    place = words(argument(frame, 1)[0], 5)
+    place = words(argument(frame, 1)[0], 6)
     out = carray(pointer(result(frame, 0)[0]), count, np.float32)
     came = carray(pointer(result(frame, 1)[0]), 1, np.int32)
     came[0] = 1
@@ -174,11 +176,14 @@ def _meet(frame: int) -> int:
         return 0
     turn = load_acquire(place[BLOCK] + place[RANK] * LINE * 8) + 1
     _arrive(place, turn, vector)
-    if place[SIZE] > MOST or not _wait(place, turn):
+    relayed = place[TOTAL] >= 0
+    if (place[SIZE] > MOST and not relayed) or not _wait(place, turn):
         came[0] = 0
         _copy(vector, out)
-        return 0
-    _add(place, turn, out)
+    elif relayed:
+        _copy(_seat(place, place[TOTAL], turn, count), out)
+    else:
+        _add(place, turn, out)
     return 0
 
 

@@ -22,7 +22,7 @@ from interplay.core.processes import exit_with_parent
 from interplay.core.waiting import WAITING
 from interplay.train.parallel.compilation import compilation
 from interplay.train.parallel.exchange import Exchange, Heart, SharedMemory, SingleProcess, create_block
-from interplay.train.parallel.machines import AcrossMachines, Machines, Network
+from interplay.train.parallel.machines import AcrossMachines, Machines, Network, Relay
 from interplay.train.parallel.watch import GUARD, Watch
 from interplay.train.run.room import memory_errors_as_user_errors
 
@@ -74,7 +74,7 @@ def worker_pool(
     pipes: list[Any] = []
     timeout = 0.0  # after an error in the block the others are not waited for
     with _block_signals_in_children():  # the resource tracker of shared memory starts with the first block
-        block = create_block(workers, capacity)
+        block = create_block(workers + (machines is not None), capacity)
     try:
         fences: list[Any] = [context.Lock() if workers > 1 else threading.Lock() for _ in range(workers)]
         for rank in range(1, workers):
@@ -89,8 +89,11 @@ def worker_pool(
             theirs.close()  # so that the pipe closes when the worker ends
             processes.append(process)
             pipes.append(mine)
-        local = SharedMemory(block.name, 0, workers, capacity, fences, Watch(processes, pipes))
-        exchange = local if machines is None else AcrossMachines(local, machines, network)
+        relayed = network is not None
+        local = SharedMemory(block.name, 0, workers, capacity, fences, Watch(processes, pipes), relayed)
+        exchange = (
+            local if network is None else AcrossMachines(local, network.machines, Relay(local, network))
+        )
         try:
             yield exchange
             timeout = 2.0
@@ -142,7 +145,8 @@ def _work(link: Link, job: Callable[..., None], arguments: tuple[Any, ...]) -> N
     exit_with_parent(link.parent)
     WAITING.quiet = True  # the first worker prints the same line
     OVERDUE.give_up = functools.partial(_give_up, link.pipe)
-    local = SharedMemory(link.block, link.rank, link.size, link.capacity, link.fences)
+    relayed = link.machines is not None
+    local = SharedMemory(link.block, link.rank, link.size, link.capacity, link.fences, relayed=relayed)
     exchange = local if link.machines is None else AcrossMachines(local, link.machines, None)
     heart = Heart(local.signs[link.rank], compilation())
     try:
