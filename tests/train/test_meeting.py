@@ -128,7 +128,9 @@ def test_who_waits_for_nobody_says_so_and_python_ends_the_meeting() -> None:
         assert not bool(came)
         assert time.monotonic() - began < 30
         assert np.array_equal(local, vector_of(0))
-        np.copyto(second.seat(1, vector_of(1).nbytes, np.float32, 1), vector_of(1))  # the other one comes after all
+        np.copyto(
+            second.seat(1, vector_of(1).nbytes, np.float32, 1), vector_of(1)
+        )  # the other one comes after all
         second._counters[1] = 1
         assert np.array_equal(first.finish(np.asarray(local)), vector_of(0) + vector_of(1))
     finally:
