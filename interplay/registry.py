@@ -147,10 +147,14 @@ def make_policy(world_id: str | World, name: str) -> Policy:
         world_id: of the world, or the world itself.
         name: of a policy; or a run folder, a checkpoint's, or RUN@PLAYER of a league.
     """
-    world_id = world_id if isinstance(world_id, str) else world_id.id
     if is_folder(name):
         trained: Policy = load(_TRAINED)(name)
         return trained
+    return make_scripted(world_id if isinstance(world_id, str) else world_id.id, name)
+
+
+def make_scripted(world_id: str, name: str) -> Policy:
+    """As `make_policy`, but a name is never that of a run folder."""
     policies = _policies(world_id)
     if name in policies:
         made: Policy = policies[name]()

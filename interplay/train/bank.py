@@ -28,7 +28,17 @@ from interplay.train.settings import TrainSettings
 from interplay.train.settings.populations import shares_of
 from interplay.train.trainer import first_weights, resume, train
 
-PACE = ("train.workers", "train.threads", "train.quiet", "train.checkpoint_seconds", "train.writers", *RECORD)
+# Pins are the checksums below.
+PACE = (
+    "train.workers",
+    "train.threads",
+    "train.quiet",
+    "train.checkpoint_seconds",
+    "train.writers",
+    "pins.folder",
+    "pins.players",
+    *RECORD,
+)
 STEPS = 100  # of the world, for the fingerprint of its rules
 LETTERS = 16  # of the hash, in a name
 

@@ -24,6 +24,7 @@ from interplay.train.run.checkpoint import (
     read_checkpoint,
 )
 from interplay.train.run.episodes import EpisodeStatistics
+from interplay.train.run.pins import find_player
 from interplay.train.run.progress import tell
 from interplay.train.run.records import refuse_old_boxes
 from interplay.train.run.room import check_room
@@ -97,7 +98,8 @@ def make_learner(
     finally:
         world.close()
     if begins and settings.train.start_from is not None:
-        checkpoint = read_checkpoint(find_checkpoint(settings.train.start_from))
+        start = find_player(settings.pins, settings.train.start_from)
+        checkpoint = read_checkpoint(find_checkpoint(start))
         refuse_old_boxes(checkpoint.path, checkpoint.record)
         names = learner.populations.own
         learner.begin_with(warm_vectors(checkpoint, learner.networks, names, settings.network, say))

@@ -34,7 +34,7 @@ def versions() -> dict[str, Any]:
 def values(settings: TrainSettings) -> dict[str, Any]:
     """Settings in which the machines of a run must be equal, by their dotted names."""
     found = dict(_leaves(settings.model_dump(mode="json")))
-    del found["train.workers"]
+    del found["train.workers"], found["pins.folder"]
     return found
 
 

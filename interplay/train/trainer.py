@@ -25,11 +25,11 @@ from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.parallel.machines import Machines, Network, network_of
 from interplay.train.parallel.workers import check_main
 from interplay.train.play.policy import load_policy, load_population
-from interplay.train.run.checkpoint import Checkpoint, find_checkpoint
+from interplay.train.run.checkpoint import Checkpoint
 from interplay.train.run.folder import RunFolder, default_run_path
+from interplay.train.run.pins import pin_players
 from interplay.train.run.progress import tell
 from interplay.train.run.writers import check_writers
-from interplay.train.selfplay.matchups import pin, pinned, pinned_league
 from interplay.train.settings import TrainGroup, TrainSettings
 from interplay.train.settings.unread import check_read
 from interplay.train.shard import MakeWorld
@@ -114,12 +114,9 @@ def first_weights(settings: TrainSettings) -> dict[str, bytes]:
 
 
 def with_checkpoints(settings: TrainSettings) -> TrainSettings:
-    """Replaces the runs that the settings name by their checkpoints, so that all readers use the same ones."""
-    train: dict[str, Any] = {"evaluate_against": tuple(map(pin, settings.train.evaluate_against))}
-    if settings.train.start_from is not None:
-        train["start_from"] = str(find_checkpoint(settings.train.start_from))
-    league = pinned_league(settings.league).model_dump()
-    return changed(settings, {"opponents": pinned(settings), "train": train, "league": league}, "train")
+    """The settings of a run that begins, with a pin for every player; relative paths are from the working folder."""
+    here = changed(settings, {"pins": {"folder": ""}}, "train")
+    return pin_players(here, typed=True, begins=True, cure="leave out pins.players")
 
 
 def resume(
@@ -187,7 +184,8 @@ def _go_on(
     folder.admit(checkpoint, accept_settings, trust)
     if checkpoint is not None:
         admit_options(folder.settings, checkpoint.record, folder.path, trust)
-    settings = with_device(change(folder.settings))
+    settings = pin_players(change(folder.settings), tell, begins=checkpoint is None, accept=accept_settings)
+    settings = with_device(settings)
     if network is not None:
         network.compare(versions())
         settings = with_workers(network, settings)

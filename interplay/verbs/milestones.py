@@ -156,6 +156,8 @@ def _settings_text(checkpoint: Path, found: players.Player, how: EvaluateOptions
     settings = settings_of(checkpoint, acts=False)
     # How far and how fast the run goes is no matter: later checkpoints join the rows that are there.
     trained = {name: value for name, value in canonical(settings).items() if name not in ("seed", *PACE)}
+    if not settings.pins.players:
+        del trained["pins.players"]
     rules = found.policy.rules if isinstance(found.policy, Lineup) else ()
     against = {rule.side: [f"{one.share:g} {one.words}" for one in rule.choices] for rule in rules}
     values = {

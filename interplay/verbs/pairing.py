@@ -143,6 +143,7 @@ def _of_league(run: Path, admission: Admission) -> _Field:
     trainer = load_trainer()
     from interplay.train.play.policy import population_names
     from interplay.train.run.checkpoint import find_checkpoint
+    from interplay.train.run.pins import checksum_of, is_path
     from interplay.train.run.settings_file import settings_of
 
     checkpoint = find_checkpoint(run)
@@ -154,9 +155,11 @@ def _of_league(run: Path, admission: Admission) -> _Field:
             return trainer.load_policy(checkpoint, False, [name], admission.trust), name
         if is_code(name):
             return _scripted(name, world), name
-        place = admission.admit(name)
+        place = admission.admit(name) if is_path(settings.pins, name) else None
         if place is not None:
-            return find_contestant(place, world, trust=admission.trust).policy, name
+            same = settings.pins.players.get(name, checksum_of(place)) == checksum_of(place)
+            policy = find_contestant(place, world, trust=admission.trust).policy
+            return policy, name if same else f"{name}, as it is now"
         return _scripted(name, world), name
 
     return _Field(settings.world.id, settings.world.options, [*own, *settings.league.fixed], load)

@@ -14,7 +14,7 @@ from interplay.core.reading import read_toml
 from interplay.core.seals import canonical
 from interplay.core.settings import build
 from interplay.evaluate.last import OF_LIVES, best_of
-from interplay.train.run.settings_file import PACE
+from interplay.train.run.settings_file import PACE, PINS
 from interplay.train.settings import TrainSettings, WorldChoice
 from interplay.train.settings.unread import keys_unread
 from interplay.view.run_log import RunLog, check_logged, finite, one_line, read_run, usual
@@ -137,7 +137,12 @@ def read_logged(paths: Sequence[Path], bare: bool = False) -> tuple[list[tuple[R
 def differing_keys(runs: Sequence[Run]) -> list[str]:
     """Keys of values that differ between runs that read them, in the order of the settings, without those of speed."""
     keys = dict.fromkeys(key for run in runs for key in run.settings if key not in PACE or key == "steps")
-    return [key for key in keys if _differs([run.settings.get(key) for run in runs if run.reads(key)])]
+    return [key for key in keys if _differs([run.settings.get(key) for run in runs if _has(run, key)])]
+
+
+def _has(run: Run, key: str) -> bool:
+    """Whether a run has a value of a key that it reads; of pins those that name other checkpoints are the opponents' keys."""
+    return key in run.settings if key.startswith(PINS) else run.reads(key)
 
 
 def shared_label(runs: Sequence[Run]) -> str:

@@ -19,6 +19,7 @@ from interplay.train.play.stored_world import KEY
 from interplay.train.play.trained_policy import TrainedPolicy
 from interplay.train.run.checkpoint import find_checkpoint, list_checkpoints, problem, read_part
 from interplay.train.run.manifest import damaged, read_manifest
+from interplay.train.run.pins import find_player, is_path
 from interplay.train.run.records import check_keys, refuse_old_boxes
 from interplay.train.run.restoring import check_weights
 from interplay.train.run.settings_file import settings_of
@@ -164,18 +165,19 @@ def open_opponent(settings: TrainSettings, key: str, value: str, population: str
         population: of a run with several, the one that plays; None: all do.
     """
     try:
-        if is_folder(value):
-            folder, player = split_player(value)
-            path = find_checkpoint(folder)
+        path = find_player(settings.pins, value)
+        if is_path(settings.pins, value) and is_folder(path):
+            folder, player = split_player(path)
+            checkpoint = find_checkpoint(folder)
             if player is not None:
-                return load_policy(f"{path}@{player}")
-            all_play = population is None or population_names(path) == [_ONLY]
-            return load_policy(path, populations=None if all_play else [str(population)])
+                return load_policy(f"{checkpoint}@{player}")
+            all_play = population is None or population_names(checkpoint) == [_ONLY]
+            return load_policy(checkpoint, populations=None if all_play else [str(population)])
         if "/" in value and ":" not in value:
             raise UserError(f"{value}: no such run folder; name a run, a checkpoint or a scripted policy")
-        from interplay.registry import make_policy
+        from interplay.registry import make_scripted
 
-        return make_policy(settings.world.id, value)
+        return make_scripted(settings.world.id, value)
     except UserError as error:
         kind = Untrusted if isinstance(error, Untrusted) else UserError
         raise kind(f"{key}: {error}") from None

@@ -43,7 +43,8 @@ _TRAIN = (
     "copy_to",
 )
 RECORD = ("record.every", "record.ticks", "record.keep")
-PACE = ("steps", "name", *(f"train.{key}" for key in _TRAIN), *RECORD)
+PACE = ("steps", "name", "pins.folder", *(f"train.{key}" for key in _TRAIN), *RECORD)
+PINS = "pins.players."
 SHOWN = 3  # keys that a message lists with their values
 
 
@@ -116,11 +117,12 @@ def departures(manifests: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
 
 
 def _changes(settings: Settings, was: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Key -> old and new value; a key missing in `was` counts as the default."""
+    """Key -> old and new value; a key missing in `was` counts as the default. A player that got a pin since is no change."""
     now, model = canonical(settings), type(settings)
     required = {name: None for name, field in model.model_fields.items() if field.is_required()}
     defaults = canonical(model.model_construct(**required))
-    return differing({key: was[key] if key in was else defaults.get(key) for key in now}, now)
+    changes = differing({key: was[key] if key in was else defaults.get(key) for key in now}, now)
+    return {key: pair for key, pair in changes.items() if pair[0] is not None or not key.startswith(PINS)}
 
 
 def _listed(changes: Mapping[str, tuple[Any, Any]]) -> str:

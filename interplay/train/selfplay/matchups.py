@@ -8,17 +8,16 @@ from typing import Any
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.core.loading import did_you_mean, is_folder, split_player
+from interplay.core.loading import did_you_mean
 from interplay.core.world import NAMED_BEFOREHAND, World
 from interplay.train.play.policy import open_opponent
 from interplay.train.populations import Populations, find_populations, group_by_name
-from interplay.train.run.checkpoint import find_checkpoint
 from interplay.train.selfplay.casting import PAST, SELF, Casting, Role
 from interplay.train.selfplay.league.casting import LeagueCasting
 from interplay.train.selfplay.league.league import League
 from interplay.train.selfplay.opponents import Guest, Opponents
 from interplay.train.selfplay.pool import Others, Pool, pool_of
-from interplay.train.settings import LeagueGroup, SidesGroup, TrainSettings, shares_of
+from interplay.train.settings import SidesGroup, TrainSettings, shares_of
 
 ANY = "any"  # one of the sides, each equally likely
 _NO_GUESTS = {"self": SELF, "past": PAST}
@@ -114,25 +113,6 @@ def check_opponents(settings: TrainSettings, world: World, populations: Populati
         Opponents(world, guests, range(len(guests)), (settings.seed, 0, 0))
 
 
-def pinned(settings: TrainSettings) -> dict[str, str | list[dict[str, str | float]]]:
-    """The opponents with runs replaced by their checkpoints, so that all readers use the same ones."""
-    return {
-        key: pin(who)
-        if isinstance(who, str)
-        else [{"play": pin(play), "share": share} for play, share in shares_of(who)]
-        for key, who in settings.opponents.items()
-    }
-
-
-def pinned_league(league: LeagueGroup) -> LeagueGroup:
-    """The league with runs among its fixed players replaced by their checkpoints."""
-    values = league.model_dump()
-    for learner in values["learners"].values():
-        for meeting in learner["meets"]:
-            meeting["play"] = pin(meeting["play"]) if meeting["play"] else ""
-    return LeagueGroup(**values)
-
-
 def check_score(settings: TrainSettings, world: World) -> None:
     """Checks that the world has the league's score for each agent; resets the world."""
     score = settings.league.score
@@ -147,14 +127,6 @@ def check_score(settings: TrainSettings, world: World) -> None:
         raise UserError(
             f"league.score = {score!r}: {world.id} has no such metric with a value per agent; {near}"
         )
-
-
-def pin(who: str) -> str:
-    """Replaces a run folder by its newest checkpoint; other names stay."""
-    if who in _NO_GUESTS or not is_folder(who):
-        return who
-    folder, player = split_player(who)
-    return str(find_checkpoint(folder)) + ("" if player is None else f"@{player}")
 
 
 def _numbers(key: str, sides: Populations) -> np.ndarray:

@@ -18,7 +18,14 @@ from interplay.train.settings.populations import (
     SidesGroup,
     shares_of,
 )
-from interplay.train.settings.run import CurriculumGroup, RecordGroup, StageGroup, TrainGroup, WorldChoice
+from interplay.train.settings.run import (
+    CurriculumGroup,
+    PinsGroup,
+    RecordGroup,
+    StageGroup,
+    TrainGroup,
+    WorldChoice,
+)
 from interplay.train.settings.train import TrainSettings
 
 __all__ = [
@@ -30,6 +37,7 @@ __all__ = [
     "LearnerGroup",
     "MeetingGroup",
     "NetworkGroup",
+    "PinsGroup",
     "PolicyGradientGroup",
     "PoolGroup",
     "PopulationGroup",

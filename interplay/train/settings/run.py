@@ -243,6 +243,18 @@ class RecordGroup(Settings):
     )
 
 
+class PinsGroup(Settings):
+    """Written by the run: the checkpoints of other runs that it names, so that it never goes on with others."""
+
+    folder: str = Field(
+        "", description="Where the run began; relative paths of players are looked up from there first."
+    )
+    players: dict[str, str] = Field(
+        {},
+        description="Checksum of each checkpoint that plays, or that gives the first weights.",
+    )
+
+
 class RunSettings(Settings):
     """The settings of a run that come before those of its algorithm."""
 

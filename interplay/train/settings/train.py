@@ -31,6 +31,7 @@ from interplay.train.settings.populations import (
     is_share,
     shares_of,
 )
+from interplay.train.settings.run import PinsGroup
 
 _READ_KNOWN_LEAVES = ("seats", "tiles", "tiles_attention")  # networks that ignore an additional leaf
 
@@ -141,6 +142,7 @@ class TrainSettings(AlgorithmSettings):
     league: LeagueGroup = LeagueGroup()
     belief: BeliefGroup = BeliefGroup()
     network: NetworkGroup = NetworkGroup()
+    pins: PinsGroup = PinsGroup()
 
     def code_names(self) -> Iterator[tuple[str, Any]]:
         """World, network, algorithm and opponents that are user-defined programs."""
@@ -318,3 +320,4 @@ class SettingsKeywords(AlgorithmKeywords, total=False):
     pool: Group
     belief: Group
     network: Group
+    pins: Group

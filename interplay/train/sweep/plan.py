@@ -82,8 +82,9 @@ class PlannedRun(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """Digest of all its settings."""
-        return digest(canonical(self.settings))
+        """Digest of all its settings, without pins, which a run takes when it begins."""
+        values = canonical(self.settings)
+        return digest({key: value for key, value in values.items() if value or not key.startswith("pins.")})
 
 
 def plan(wanted: SweepSettings) -> list[PlannedRun]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
@@ -16,18 +17,22 @@ from interplay.core.errors import UserError
 from interplay.core.files import FileLock, os_errors_as_user_errors, refuse_links, short_path
 from interplay.core.processes import HERE, Place
 from interplay.core.seals import sealed_toml
+from interplay.core.settings import changed
 from interplay.core.stopping import Stop, finishing
 from interplay.core.trust import read_settings, write_settings
 from interplay.evaluate.tournaments.results_log import ResultsLog
 from interplay.train.run.checkpoint import list_checkpoints
 from interplay.train.run.metrics_log import last_step
+from interplay.train.run.pins import named, pin_players, renamed
 from interplay.train.run.progress import Progress, duration, tell
 from interplay.train.run.settings_file import NAME
+from interplay.train.settings import TrainSettings
 from interplay.train.sweep.plan import PlannedRun, SweepSettings, duplicates_note, plan
 from interplay.train.sweep.pool import Pool
 from interplay.train.sweep.work import DONE, FAILED, Job, Outcome
 
 SETTINGS, RESULTS, LOGS = "sweep.toml", "sweep.jsonl", "logs"
+_PLAYER = "player"  # key of a run that the settings name, in the log
 LOSSES = 3  # lost processes after which a run fails
 _POLL = 0.5  # seconds between updates of the progress
 
@@ -95,7 +100,8 @@ def sweep(
         write_settings(out / SETTINGS, settings, sealed_toml(settings))
         with os_errors_as_user_errors("creating the logs' folder", out):
             (out / LOGS).mkdir(exist_ok=True)
-        coordinator = _Coordinator(runs, out, log, stop, stream)
+        waiting = {run.name: _pinned(run, log, out) for run in runs if _done(run.name) not in log.results}
+        coordinator = _Coordinator(runs, waiting, out, log, stop, stream)
         with contextlib.closing(Pool(workers or place.cores(), place)) as pool, coordinator.progress:
             coordinator.run(pool)
     done = tuple(run.name for run in runs if _done(run.name) in log.results)
@@ -145,12 +151,18 @@ class _Coordinator:
     """Distributes runs to the pool and keeps their outcomes."""
 
     def __init__(
-        self, runs: list[PlannedRun], out: Path, log: ResultsLog, stop: Stop, stream: TextIO | None
+        self,
+        runs: list[PlannedRun],
+        waiting: Mapping[str, TrainSettings],
+        out: Path,
+        log: ResultsLog,
+        stop: Stop,
+        stream: TextIO | None,
     ) -> None:
         self.failed: dict[str, str] = {}
-        self._out, self._log, self._stop = out, log, stop
+        self._out, self._log, self._stop, self._settings = out, log, stop, waiting
         self._runs = {run.name: run for run in runs}
-        self._waiting = deque(run for run in runs if _done(run.name) not in log.results)
+        self._waiting = deque(run for run in runs if run.name in waiting)
         self._positions = {run.name: _position_of(out / run.name) for run in self._waiting}
         self._losses: dict[str, int] = {}
         total = None if any(map(_has_limits, runs)) else sum(run.settings.steps for run in runs)
@@ -176,7 +188,7 @@ class _Coordinator:
     def _begin(self, pool: Pool, run: PlannedRun) -> None:
         self._log.append({_begun(run.name): {"settings": run.digest}})
         log = self._out / LOGS / f"{run.name}.log"
-        pool.submit(run.name, Job(self._out / run.name, log, run.settings.model_dump_json()))
+        pool.submit(run.name, Job(self._out / run.name, log, self._settings[run.name].model_dump_json()))
 
     def _settle(self, name: str, outcome: Outcome | int | None) -> None:
         """Records the outcome of a run; after a lost process it waits again, up to `LOSSES` times."""
@@ -267,12 +279,30 @@ def _check_same(runs: list[PlannedRun], log: ResultsLog, out: Path) -> None:
 
     planned = {run.name for run in runs}
     for key in log.results:
-        name = key.partition(" ")[2]
-        if name not in planned and (out / name / NAME).exists():
+        kind, _, name = key.partition(" ")
+        if kind != _PLAYER and name not in planned and (out / name / NAME).exists():
             raise UserError(
                 f"{out}: run {name} is in the folder, but not among the {len(runs):,} of this command; add it "
                 "(seeds, draws, values), or choose another --out"
             )
+
+
+def _pinned(run: PlannedRun, log: ResultsLog, out: Path) -> TrainSettings:
+    """The settings of a run with the checkpoints that the sweep began with, in the places of the runs that they name.
+
+    Raises:
+        UserError: if others lie there now.
+    """
+    typed = [name for _, name in named(run.settings, begins=True)]
+    kept = {name: log.results[key] for name in typed if (key := f"{_PLAYER} {name}") in log.results}
+    own = {str(player["checkpoint"]): str(player["checksum"]) for player in kept.values()}
+    settings = renamed(run.settings, lambda name: str(kept.get(name, {"checkpoint": name})["checkpoint"]))
+    settings = changed(settings, {"pins": {"players": own}}, str(out))
+    settings = pin_players(settings, typed=True, begins=True, cure="choose another --out")
+    for name, (_, checkpoint) in zip(typed, named(settings, begins=True), strict=True):
+        if checksum := settings.pins.players.get(checkpoint):
+            log.append({f"{_PLAYER} {name}": {"checkpoint": checkpoint, "checksum": checksum}})
+    return settings
 
 
 def _has_limits(run: PlannedRun) -> bool:

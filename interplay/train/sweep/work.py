@@ -113,7 +113,7 @@ def _check_same(file: Path, wanted: TrainSettings) -> None:
     for key, (was, now) in differing(canonical(there), canonical(wanted)).items():
         # Paths of other runs were replaced by their newest checkpoints when the run began.
         pinned = now not in (None, "off", []) and key.startswith(_PINNED)
-        if key != "train.workers" and not pinned:
+        if key != "train.workers" and not pinned and not key.startswith("pins."):
             raise UserError(
                 f"{file}: {key} = {show(was)}, but the sweep's run has {show(now)}; move this run away, "
                 "undo the edit, or choose another --out"
