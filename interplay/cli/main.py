@@ -40,7 +40,7 @@ from interplay.cli import (
     viewing,
     worlds,
 )
-from interplay.core.errors import USER_ERRORS
+from interplay.core.errors import USER_ERRORS, Removed
 
 VERBS = (
     worlds.worlds,
@@ -161,7 +161,7 @@ def explain(error: Exception, arguments: Sequence[str] = ()) -> tuple[str, int]:
         message = _short(_typed(getattr(error, "param", None), arguments) + message)
         return f"{message}{' See' if message.endswith('?') else '; see'} `{where} --help`", USER_ERROR
     if isinstance(error, USER_ERRORS):
-        return str(error), USER_ERROR
+        return str(error), BROKEN if isinstance(error, Removed) else USER_ERROR
     if isinstance(error, OSError) and error.strerror:
         named = f"{error.filename}: " if error.filename else ""
         return f"{named}{error.strerror}; free the place or choose another one", USER_ERROR

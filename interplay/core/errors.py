@@ -25,4 +25,8 @@ class MissingExtraError(UserError, ImportError):
     """An optional package is missing; the line has the install command."""
 
 
+class Removed(UserError):
+    """A file was removed or replaced while this process wrote to it; the command line exits with code 1."""
+
+
 USER_ERRORS = (UserError, Refused, NoRoom)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from interplay.core.errors import UserError
+from interplay.core.errors import Removed, UserError
 
 hooks: list[Callable[[str], None]] = []
 
@@ -114,6 +114,18 @@ def open_log(path: Path) -> int:
         OSError: also for a link.
     """
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | _NO_LINKS, 0o666)
+
+
+def refuse_removed(handle: int, path: Path) -> None:
+    """Refuses an open file that its path does not lead to any more; what is written to it would be lost.
+
+    Raises:
+        Removed: for a file that was removed, moved or replaced.
+    """
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        if os.path.samestat(os.fstat(handle), os.lstat(path)):
+            return
+    raise Removed(f"{path} was removed or replaced while it was written to; start anew, with another --out")
 
 
 def refuse_links(folder: Path, files: Iterable[str], folders: Iterable[str] = ()) -> None:
@@ -215,6 +227,11 @@ class FileLock:
         finally:
             if handle >= 0:
                 os.close(handle)
+
+    def refuse_removed(self) -> None:
+        """See `refuse_removed`; then the folder of the lock is not this process's any more."""
+        if self._handle is not None:
+            refuse_removed(self._handle, self.path)
 
     def release(self) -> None:
         """Frees the lock; a second call does nothing."""

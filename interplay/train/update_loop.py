@@ -343,6 +343,7 @@ def _save(
     ends: bool = False,
 ) -> None:
     """Writes a checkpoint: all workers their shards, the first the learner, then the manifest."""
+    folder.refuse_removed()
     world = worker.shards[0].world
     with CheckpointWriter(folder.path, worker.agent_steps) as writer:
         worker.agree(0)

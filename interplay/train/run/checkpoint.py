@@ -95,7 +95,7 @@ class CheckpointWriter:
         self.open = True
         with self._guarded():
             refuse_links(self.path.parent.parent, (), [self.path.parent.name])
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.parent.mkdir(exist_ok=True)
             for pattern in (f"{_STAGING}*", f"{_REMOVED}*"):
                 for left in self.path.parent.glob(pattern):
                     remove_tree(left)

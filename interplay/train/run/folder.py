@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from interplay.core.errors import UserError
+from interplay.core.errors import Removed, UserError
 from interplay.core.files import FileLock, os_errors_as_user_errors, refuse_links, replace_file, sync_folder
 from interplay.core.seals import Sealed, read_sealed, sealed_toml
 from interplay.core.trust import admit, write_settings
@@ -127,10 +127,15 @@ class RunFolder:
         return run
 
     def take_back(self) -> None:
-        """Removes this run's files if it has no checkpoint, and the folders that `create` made."""
+        """Removes this run's files if it has no checkpoint, and the folders that `create` made; not what replaced them."""
+        self._close_logs()
+        with contextlib.suppress(Removed):
+            self.refuse_removed()
+            self._take_back()
+
+    def _take_back(self) -> None:
         if list_checkpoints(self.path):
             return
-        self._close_logs()
         remove_files(self.path)
         remove_windows(self.path)
         self.metrics_path.unlink(missing_ok=True)
@@ -141,6 +146,19 @@ class RunFolder:
                 (self.path / ".lock").unlink(missing_ok=True)
             for folder in self._made:
                 folder.rmdir()
+
+    def refuse_removed(self) -> None:
+        """Refuses to go on without the folder.
+
+        Raises:
+            Removed: if it was removed, moved or replaced while this process wrote to it.
+        """
+        try:
+            self._lock.refuse_removed()
+        except Removed:
+            raise Removed(
+                f"{self.path} was removed or replaced while the run wrote to it; start the run again, with another --out"
+            ) from None
 
     @property
     def metrics_path(self) -> Path:
@@ -153,7 +171,11 @@ class RunFolder:
         Args:
             agent_steps: of the run so far.
             values: numbers, texts, lists or groups of them; NaN becomes null.
+
+        Raises:
+            Removed: as `refuse_removed`.
         """
+        self.refuse_removed()
         if self._logs is None:
             self._logs = (
                 MetricsLog(self.metrics_path),
@@ -164,6 +186,7 @@ class RunFolder:
 
     def log_ending(self, agent_steps: int, lines: Sequence[Mapping[str, Any]]) -> None:
         """Appends the lines of `play_out` to ``metrics.jsonl`` alone."""
+        self.refuse_removed()
         with MetricsLog(self.metrics_path) as log:
             log.write_lines(agent_steps, [{**line, ENDING: True} for line in lines])
             log.sync()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from interplay.core.files import open_log, os_errors_as_user_errors, reached, replacing
+from interplay.core.files import open_log, os_errors_as_user_errors, reached, refuse_removed, replacing
 from interplay.core.json_values import plain
 from interplay.core.reading import LINE, opened, parse_json, read_json_lines
 
@@ -42,6 +42,7 @@ class MetricsLog:
 
         Raises:
             UserError: for a system error such as a full disk; the file still ends with a whole line.
+            Removed: if the file was removed or replaced.
         """
         self.write_lines(agent_steps, [values])
 
@@ -51,6 +52,7 @@ class MetricsLog:
             json.dumps({"agent_steps": int(agent_steps), **plain(values)}, allow_nan=False) + "\n"
             for values in lines
         )
+        refuse_removed(self._file.fileno(), self.path)
         length = os.fstat(self._file.fileno()).st_size
         with os_errors_as_user_errors("writing to", self.path, "earlier lines are intact"):
             try:
