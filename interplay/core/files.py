@@ -125,7 +125,7 @@ def refuse_removed(handle: int, path: Path) -> None:
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         if os.path.samestat(os.fstat(handle), os.lstat(path)):
             return
-    raise Removed(f"{path} was removed or replaced while it was written to; start anew, with another --out")
+    raise Removed(f"{path} was removed or replaced while it was written to; start again")
 
 
 def refuse_links(folder: Path, files: Iterable[str], folders: Iterable[str] = ()) -> None:

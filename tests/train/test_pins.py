@@ -11,19 +11,22 @@ from typing import Any
 import pytest
 
 from interplay.core.errors import UserError
-from interplay.core.seals import digest, sealed_toml
+from interplay.core.seals import canonical, digest, sealed_toml
 from interplay.evaluate.lineup import Lineup
 from interplay.evaluate.tournaments.results_log import ResultsLog
 from interplay.registry import make_world
 from interplay.train.over_machines import values
 from interplay.train.run.checkpoint import latest_checkpoint
+from interplay.train.run.copies import fetch
 from interplay.train.run.manifest import _checksum, read_manifest
 from interplay.train.run.settings_file import settings_of as settings_in
 from interplay.train.settings import TrainSettings
 from interplay.train.sweep.plan import SweepSettings, plan
 from interplay.train.sweep.sweep import _pinned
 from interplay.train.trainer import resume, train, with_checkpoints
+from interplay.verbs.pairing import Admission, seat_pair
 from interplay.verbs.players import find_player
+from interplay.view.run_table import differing_keys, read_row
 from tests.train.runs import arrays_of, go_on, short_run
 
 pytestmark = pytest.mark.slow
@@ -202,7 +205,9 @@ def test_an_edited_pin_is_an_edit(kept: Path, began: Path, now: str | None) -> N
         resume("runs/opponents")
 
 
-def test_first_weights_are_pinned_until_the_run_has_its_own(kept: Path, began: Path) -> None:
+def test_first_weights_are_pinned_until_the_run_has_its_own(
+    kept: Path, began: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = Path("runs/start_from")
     put(kept, 4)
     again = shutil.copytree(run, Path("runs/again"))
@@ -214,8 +219,9 @@ def test_first_weights_are_pinned_until_the_run_has_its_own(kept: Path, began: P
     with pytest.raises(UserError, match=r"train\.start_from"):
         resume(again)
     put(kept, 3)
-    resume(again)
-    assert arrays_of(again) == arrays_of(kept / "tree/runs/start_from")
+    monkeypatch.chdir(tmp_path)
+    resume(began / again)
+    assert arrays_of(began / again) == arrays_of(kept / "tree/runs/start_from")
 
 
 def test_a_rating_added_later_is_pinned_then(
@@ -234,9 +240,16 @@ def test_a_rating_added_later_is_pinned_then(
         go_on(run, 3)
 
 
-def test_a_new_run_from_a_settings_file_keeps_its_pins(kept: Path, began: Path) -> None:
+def test_a_new_run_from_a_settings_file_keeps_its_pins(
+    kept: Path, began: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its paths are those of a command: from the working folder alone."""
     settings = settings_in(latest_checkpoint("runs/opponents") or "")
     assert with_checkpoints(settings).pins == settings.pins
+    with monkeypatch.context() as patch:
+        patch.chdir(tmp_path)
+        with pytest.raises(UserError, match=pin_of(kept, 3)):
+            with_checkpoints(settings)
     put(kept, 4)
     with pytest.raises(UserError, match=pin_of(kept, 3)):
         with_checkpoints(settings)
@@ -274,3 +287,49 @@ def test_all_runs_of_a_sweep_play_one_checkpoint(
         put(kept, 4)
         with pytest.raises(UserError, match=pin_of(kept, 3)):
             _pinned(runs[2], log, tmp_path)
+
+
+def test_pins_are_no_setting_of_a_planned_run() -> None:
+    """A sweep that was begun by a version without pins is the same sweep."""
+    (run,) = plan(SweepSettings(settings={"world": {"id": WORLD}}, seeds=[0]))
+    values = canonical(run.settings)
+    assert run.digest == digest({key: values[key] for key in values if not key.startswith("pins")})
+
+
+def test_a_copy_fetched_elsewhere_goes_on_where_its_player_lies_as_before(
+    kept: Path, began: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("fsspec")
+    train(settings_for("opponents", train={"copy_to": f"file://{tmp_path}/copies"}), "runs/copied")
+    put(kept, 4)
+    monkeypatch.chdir(tmp_path)
+    run = fetch(f"file://{tmp_path}/copies/copied")
+    with pytest.raises(UserError, match=pin_of(kept, 3)):
+        go_on(run, 2)
+    put(kept, 3)
+    assert arrays_of(go_on(run, 2)) == arrays_of(kept / "tree/runs/whole")
+
+
+def test_runs_differ_in_the_checkpoints_behind_one_name(kept: Path, began: Path) -> None:
+    """Runs with players of other names differ in these names alone."""
+    put(kept, 4)
+    train(settings_for("opponents"), "runs/against4")
+    train(settings_for("opponents", opponents={"any": "random"}), "runs/random")
+    first, second, third = (read_row(Path("runs") / name) for name in ("opponents", "against4", "random"))
+    assert differing_keys([first, second]) == [f"pins.players.{OTHER}/checkpoints/{NUMBER}"]
+    assert differing_keys([first, third]) == ["opponents.any"]
+    assert first.asked != second.asked
+
+
+def test_a_match_of_the_page_says_that_the_player_is_another_now(kept: Path, began: Path) -> None:
+    names = ["main", f"{OTHER}/checkpoints/{NUMBER}"]
+
+    def called() -> list[str]:
+        world, pair = seat_pair(Path("runs/league"), names, Admission(began))
+        world.close()
+        return [pair.of(slot)[1] for slot in (0, 1)]
+
+    assert called() == names
+    put(kept, 4)
+    assert called()[0] == names[0]
+    assert called()[1] != names[1]

@@ -157,7 +157,7 @@ class RunFolder:
             self._lock.refuse_removed()
         except Removed:
             raise Removed(
-                f"{self.path} was removed or replaced while the run wrote to it; start the run again, with another --out"
+                f"{self.path} was removed or replaced while the run wrote to it; start it again"
             ) from None
 
     @property
