@@ -28,7 +28,7 @@ from interplay.train.settings import TrainSettings
 from interplay.train.settings.populations import shares_of
 from interplay.train.trainer import first_weights, resume, train
 
-# Pins are the checksums below.
+# Pins are among the checkpoints of `name_of`.
 PACE = (
     "train.workers",
     "train.threads",

@@ -141,7 +141,7 @@ def differing_keys(runs: Sequence[Run]) -> list[str]:
 
 
 def _has(run: Run, key: str) -> bool:
-    """Whether a run has a value of a key that it reads; of pins those that name other checkpoints are the opponents' keys."""
+    """Whether a run reads a key; a pin is compared where both runs name that checkpoint."""
     return key in run.settings if key.startswith(PINS) else run.reads(key)
 
 

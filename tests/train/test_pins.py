@@ -19,6 +19,7 @@ from interplay.train.over_machines import values
 from interplay.train.run.checkpoint import latest_checkpoint
 from interplay.train.run.copies import fetch
 from interplay.train.run.manifest import _checksum, read_manifest
+from interplay.train.run.pins import find_player as find_pinned
 from interplay.train.run.settings_file import settings_of as settings_in
 from interplay.train.settings import TrainSettings
 from interplay.train.sweep.plan import SweepSettings, plan
@@ -253,6 +254,21 @@ def test_a_new_run_from_a_settings_file_keeps_its_pins(
     put(kept, 4)
     with pytest.raises(UserError, match=pin_of(kept, 3)):
         with_checkpoints(settings)
+
+
+def test_players_of_a_league_are_pinned_by_its_checkpoint(
+    kept: Path, began: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And found with the player's name from elsewhere; an absolute path needs no folder."""
+    (number,) = (path.name for path in (began / "runs/league/checkpoints").iterdir())
+    pin = str(read_manifest(began / "runs/league/checkpoints" / number)["checksum"])[:16]
+    settings = with_checkpoints(settings_for(train={"evaluate_against": ["runs/league@main"]}))
+    (name,) = settings.train.evaluate_against
+    assert (name, settings.pins.players) == (f"runs/league/checkpoints/{number}@main", {name: pin})
+    monkeypatch.chdir(tmp_path)
+    assert find_pinned(settings.pins, name) == f"{began}/{name}"
+    absolute = with_checkpoints(settings_for(train={"evaluate_against": [f"{began}/runs/league@main"]}))
+    assert (absolute.pins.folder, absolute.pins.players) == ("", {f"{began}/{name}": pin})
 
 
 def test_machines_with_other_checkpoints_do_not_begin_together(

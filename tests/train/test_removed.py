@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,10 @@ import pytest
 
 from interplay.cli.main import explain
 from interplay.core.errors import Removed
+from interplay.train.run.folder import RunFolder
 from interplay.train.run.metrics_log import MetricsLog
 from interplay.train.trainer import train
-from tests.train.runs import arrays_of, short_run
+from tests.train.runs import arrays_of, go_on, short_run
 
 WORLD = "matrix/rock-paper-scissors"
 
@@ -59,6 +60,19 @@ def test_it_ends(tmp_path: Path, how: str, train_settings: dict[str, Any]) -> No
     assert contents(run) == there if how == "replaced" else not run.exists()
 
 
+@pytest.mark.parametrize(
+    "write", [lambda run: run.log(64, {"kl": 0.5}), lambda run: run.log_ending(64, [{}])]
+)
+def test_a_first_line_is_not_written_into_another_run(
+    tmp_path: Path, write: Callable[[RunFolder], None]
+) -> None:
+    with RunFolder.create(tmp_path / "run", settings_for()) as run:
+        run.path.rename(tmp_path / "elsewhere")
+        with RunFolder.create(tmp_path / "run", settings_for()) as other, pytest.raises(Removed):
+            write(run)
+    assert not other.metrics_path.exists()
+
+
 def test_a_log_that_is_removed_alone_is_noticed(tmp_path: Path) -> None:
     path = tmp_path / "metrics.jsonl"
     with MetricsLog(path) as log:
@@ -78,6 +92,4 @@ def test_a_run_that_is_moved_between_two_commands_goes_on(tmp_path: Path) -> Non
     """The check is of the running process alone."""
     whole = train(settings_for(max_updates=2), tmp_path / "whole")
     run = train(settings_for(max_updates=1), tmp_path / "run").rename(tmp_path / "moved")
-    from tests.train.runs import go_on
-
     assert arrays_of(go_on(run, 2)) == arrays_of(whole)

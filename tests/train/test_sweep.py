@@ -314,7 +314,7 @@ def test_progress_begins_at_the_checkpoints_and_never_goes_back(tmp_path):
             (tmp_path / name / "checkpoints" / f"{checkpoint:012d}").mkdir(parents=True)
             (tmp_path / name / "metrics.jsonl").write_text(f'{{"agent_steps": {logged}}}\n' * 3)
     shown, stream = [], io.StringIO()
-    coordinator = _Coordinator(runs, tmp_path, kept, [], stream)
+    coordinator = _Coordinator(runs, {"a": None, "c": None}, tmp_path, kept, [], stream)
     with coordinator.progress:
         for a, c in ((None, None), (300, None), (400, 128), (500, 128), (1064, 256)):
             for name, steps in (("a", a), ("c", c)):

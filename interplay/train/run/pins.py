@@ -38,10 +38,11 @@ def find_player(pins: PinsGroup, name: str, cure: str = RESUME) -> str:
     for path, checksum in found.items():
         if checksum == pin:
             return path
-    for path, checksum in found.items():
+    if found:
+        path, checksum = next(iter(found.items()))
         raise UserError(f"{path} is checkpoint {checksum}, pinned is {pin}; put that one back, or {cure}")
     where = "there" if os.path.isabs(name) else f"in {pins.folder or '.'}, nor in the working folder"
-    raise UserError(f"{name} is not {where}; put checkpoint {pin} back, or name another")
+    raise UserError(f"{name} is not {where}; put checkpoint {pin} back")
 
 
 def pin_players(
