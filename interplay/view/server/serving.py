@@ -19,7 +19,7 @@ from interplay.view.server.guard import TICKETS, App
 HOME = "127.0.0.1"
 GRACE = 2  # seconds for requests to end
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
-_CONNECTIONS = 512  # at once; idle ones cost a few kB
+_WAITING = 2_048  # connections that the system keeps until they are accepted
 
 
 class Address(NamedTuple):
@@ -131,7 +131,7 @@ def serve(
     """
     import uvicorn
 
-    from interplay.view.server.protocols import IdleTimeoutHttp, RateLimitedWebSocket
+    from interplay.view.server.protocols import ACCEPTED, IdleTimeoutHttp, RateLimitedWebSocket
 
     config = uvicorn.Config(
         app,
@@ -145,13 +145,14 @@ def serve(
         server_header=False,
         proxy_headers=False,
         lifespan="on",
-        limit_concurrency=_CONNECTIONS,
+        backlog=ACCEPTED,
         timeout_graceful_shutdown=GRACE,
     )
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
+            listening.listen(_WAITING)  # asyncio has one number for both
             begun(self.leave)
 
         def leave(self) -> None:
