@@ -448,12 +448,15 @@ def serve_page(
     say: Callable[[str], object],
     warn: Callable[[str], object],
     compress: bool = False,
-) -> None:
+) -> bool:
     """Serves the page until Ctrl-C.
 
     Args:
         players: of the worlds; None: nothing is played (``--read-only``).
         host, port: of the address; port 0 is any free one.
+
+    Returns:
+        False if a recording of what people played is incomplete, with the reason given to `warn` before.
     """
     check_shown(opened, players is None)
     if players is not None:
@@ -461,8 +464,14 @@ def serve_page(
         _check_players(players, opened)
     listening, address = bind(host, port)
     make, seed, trust = None, 0, False
+    lost: list[str] = []
+
+    def lose(line: str) -> None:
+        lost.append(line)
+        warn(line)
+
     if players is not None:
-        make = partial(players.cast, player=opened.player, within=opened.root, warn=warn, say=say)
+        make = partial(players.cast, player=opened.player, within=opened.root, warn=lose, say=say)
         seed, trust = players.seed, players.trust
     try:
         app = make_app(
@@ -485,3 +494,4 @@ def serve_page(
             open_browser(address.once)
 
     serve(app, listening, begun, compress)
+    return not lost

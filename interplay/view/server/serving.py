@@ -126,7 +126,7 @@ def serve(
 
     Args:
         listening: from `bind`; closed at the end.
-        begun: called when the port answers, with a function that stops the server from any thread.
+        begun: called when the port answers, with a function that stops the server from any thread; its errors end the server.
         compress: deflates messages of websockets, for slow lines.
     """
     import uvicorn
@@ -150,20 +150,28 @@ def serve(
     )
 
     class Server(uvicorn.Server):
+        failed: Exception | None = None
+
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             listening.listen(_WAITING)  # asyncio has one number for both
-            begun(self.leave)
+            try:
+                begun(self.leave)
+            except Exception as error:  # raised when the loop has ended in order
+                self.failed, self.should_exit = error, True
 
         def leave(self) -> None:
             self.should_exit = True
 
+    server = Server(config)
     try:
-        Server(config).run([listening])
+        server.run([listening])
     except KeyboardInterrupt:
         pass  # uvicorn has shut down and raises the signal again
     finally:
         listening.close()
+    if server.failed is not None:
+        raise server.failed
 
 
 def open_browser(url: str) -> bool:
