@@ -243,6 +243,11 @@ def replayed(
         raise
     except UserError as error:
         raise NotThere(str(error)) from None
+    except Exception as error:  # of a world whose states and actions come out of a file
+        words = " ".join(str(error).split())[:200]
+        raise NotThere(
+            f"{path}: {what}: its world raised {type(error).__name__} ({words}); watching works"
+        ) from error
     finally:
         lock.release()
 
