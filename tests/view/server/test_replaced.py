@@ -123,6 +123,34 @@ def test_another_recording_is_answered_as_by_a_new_viewer(tmp_path, monkeypatch,
     assert differs == [True, True, True, False, True, True, False, offers_visits]
 
 
+@pytest.fixture(scope="module")
+def equals(tmp_path_factory) -> tuple[Path, Path]:
+    """Two recordings of equal headers and sizes, of other play."""
+    root, sizes = tmp_path_factory.mktemp("equals"), {}
+    for seed in range(1_000):
+        path = played(root / f"{seed}.replay", "survival/2v2-all-low", {"max_steps": 40}, seed, "x")
+        first = sizes.setdefault(path.stat().st_size, path)
+        if first is not path:
+            return first, path
+    raise AssertionError("all sizes are different")
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_another_play_under_an_equal_header_is_not_taken_for_the_first(tmp_path, equals, monkeypatch, how):
+    monkeypatch.setattr(recorded_overlays, "COUNTED_SECONDS", 600.0)
+    path, other = (
+        Path(shutil.copyfile(one, tmp_path / name))
+        for one, name in zip(equals, ("a.replay", ".other"), strict=True)
+    )
+    assert recording_stamp(path).header == recording_stamp(other).header
+    app = app_of(beneath(tmp_path))
+    before = answers(app, STEPS)
+    replace(path, other, how)
+    now = answers(app, STEPS)
+    assert now == answers(app_of(beneath(tmp_path)), STEPS)
+    assert [now[n] != before[n] for n in (2, 5, 7)] == [True] * 3  # scenes, an agent, an overlay
+
+
 def test_a_reward_is_that_of_the_present_options(tmp_path):
     """Worked by hand: who defects against who cooperates gets the temptation."""
     files = []
