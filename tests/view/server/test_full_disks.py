@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -23,20 +22,21 @@ LIMIT = 4_096  # bytes of a file
 FULL = Path("/dev/full")
 
 
-def limit_files() -> None:
-    resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, LIMIT))
+LIMITED = (
+    f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({LIMIT}, {LIMIT})); "
+    "from interplay.cli.main import main; main()"
+)
 
 
 @contextmanager
 def running(*arguments: str, limited: bool = True) -> Iterator[subprocess.Popen[str]]:
     """A command whose files cannot grow beyond `LIMIT`."""
     with subprocess.Popen(
-        [sys.executable, "-m", "interplay.cli", *arguments],
+        [sys.executable, *(("-c", LIMITED) if limited else ("-m", "interplay.cli")), *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
-        preexec_fn=limit_files if limited else None,
     ) as process:
         try:
             yield process
