@@ -47,8 +47,8 @@ def let_go() -> None:
             os.dup2(nowhere, stream.fileno())
 
 
-def leave(workers: tuple[str, ...], patience: float = 2.0) -> None:
-    """Ends the process at once, with status 0, where threads still compute after a moment; else it does nothing.
+def leave(workers: tuple[str, ...], patience: float = 2.0, status: int = 0) -> None:
+    """Ends the process at once, with a status, where threads still compute after a moment; else it does nothing.
 
     Python takes its daemon threads away when it ends. One that is inside compiled code then brings the process down with
     "terminate called" and a core, and a compilation, which takes up to a minute, cannot be interrupted.
@@ -64,4 +64,4 @@ def leave(workers: tuple[str, ...], patience: float = 2.0) -> None:
     if any(thread.is_alive() for thread in threads):
         with contextlib.suppress(OSError, ValueError, AttributeError):
             sys.stdout.flush()
-        os._exit(0)
+        os._exit(status)

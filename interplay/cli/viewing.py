@@ -13,6 +13,7 @@ from interplay.cli.stopping import leave
 from interplay.core.errors import UserError
 
 WORKERS = ("session", "overlay", "AnyIO worker")  # threads of the server that may be inside compiled code
+INCOMPLETE = 2  # exit code after a recording that was cut short, as of other errors that the user can mend
 Port = Annotated[int, typer.Option(help="Of the address; 0 is any free one.", min=0, max=65535)]
 
 
@@ -96,8 +97,11 @@ def play(
     from interplay.verbs.viewing import Players, find_world_to_play, serve_page
 
     players = Players(opponent, option or {}, seed, trust, fog=not see_all, out=out, for_people=True)
-    serve_page(find_world_to_play(world), players, host, port, not no_browser, typer.echo, _warn, compress)
-    leave(WORKERS)
+    opened = find_world_to_play(world)
+    whole = serve_page(opened, players, host, port, not no_browser, typer.echo, _warn, compress)
+    status = 0 if whole else INCOMPLETE
+    leave(WORKERS, status=status)
+    raise typer.Exit(status)
 
 
 def _check_unread(given: Mapping[str, object]) -> None:

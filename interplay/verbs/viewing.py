@@ -19,6 +19,7 @@ from interplay.view.server.config import DEPTH
 from interplay.view.server.keeping import Keeper, check_target
 from interplay.view.server.page import MISSING, Page
 from interplay.view.server.play import Cast
+from interplay.view.server.refusals import Replaced
 from interplay.view.server.serving import bind, open_browser, serve
 from interplay.view.server.sources import Opened, is_begun, search
 
@@ -253,14 +254,19 @@ class Newest:
     """
 
     def __init__(
-        self, run: Path, policy: Policy, seed: int, player: str = "", before: list[Path] | None = None
+        self,
+        run: Path,
+        policy: Policy,
+        seed: int,
+        player: str = "",
+        before: list[tuple[Path, str]] | None = None,
     ) -> None:
         from interplay.train.run.checkpoint import find_checkpoint
 
         self._run, self._policy, self._seed, self._player = run, policy, seed, player
         self._looked_at = newest_of(run) if before is None else before
         same = newest_of(run) == self._looked_at
-        self._now = find_checkpoint(run, lambda _: None) if same or not before else before[0]
+        self._now = find_checkpoint(run, lambda _: None) if same or not before else before[0][0]
 
     @property
     def words(self) -> str:
@@ -268,7 +274,11 @@ class Newest:
         return words_of(self._now, self._player)
 
     def renew(self) -> str | None:
-        """Plays on with the weights of a newer checkpoint, if there is one; what it remembers stays."""
+        """Plays on with the weights of a newer checkpoint, if there is one; what it remembers stays.
+
+        Raises:
+            Replaced: if the checkpoint is of other settings, for which the world has to be made anew.
+        """
         found = newest_of(self._run)
         if not found or found == self._looked_at:
             return None
@@ -279,19 +289,49 @@ class Newest:
             return None
         from interplay.train.play.policy import read_populations
 
-        load(read_populations(found[0], names)[1])
-        self._now = found[0]
+        newest = found[0][0]
+        own = getattr(self._policy, "settings", None)
+        if own is not None and (changed := _changed(own, newest)):
+            raise Replaced(
+                f"{self._run}: {changed} is another since its world was made, so that is made anew"
+            )
+        load(read_populations(newest, names)[1])
+        self._now = newest
         kept = self._policy.save()
         self._policy.start(self._policy.world, self._seed)
         self._policy.load(kept)
         return self.words
 
 
-def newest_of(run: Path) -> list[Path]:
-    """The newest checkpoint that a run lists, whole or not; empty where it lists none."""
+def newest_of(run: Path) -> list[tuple[Path, str]]:
+    """The newest checkpoint that a run lists, whole or not, and its manifest's checksum, empty if unreadable; [] if it lists none."""
     from interplay.train.run.checkpoint import list_checkpoints
 
-    return list_checkpoints(run)[-1:]
+    return [(path, _checksum_of(path)) for path in list_checkpoints(run)[-1:]]
+
+
+def _checksum_of(checkpoint: Path) -> str:
+    from interplay.train.run.manifest import read_manifest
+
+    try:
+        return str(read_manifest(checkpoint)["checksum"])
+    except UserError:
+        return ""
+
+
+def _changed(settings: Any, checkpoint: Path) -> str:
+    """The first key in which the settings of a policy differ from a checkpoint's, but for the pace of training; "" if none does."""
+    from interplay.core.seals import canonical
+    from interplay.train.curriculum import played_stage
+    from interplay.train.run.checkpoint import read_part
+    from interplay.train.run.manifest import read_manifest
+    from interplay.train.run.settings_file import PACE
+
+    found = (read_manifest(checkpoint).get("settings") or {}).get("values", {})
+    stage = played_stage(read_part(checkpoint, [])[0])[1]
+    now = {**found, "world.options": {**found.get("world.options", {}), **stage}}
+    was = canonical(settings)
+    return next((key for key in now if key in was and key not in PACE and now[key] != was[key]), "")
 
 
 def find_opened(what: str) -> Opened:
@@ -408,12 +448,15 @@ def serve_page(
     say: Callable[[str], object],
     warn: Callable[[str], object],
     compress: bool = False,
-) -> None:
+) -> bool:
     """Serves the page until Ctrl-C.
 
     Args:
         players: of the worlds; None: nothing is played (``--read-only``).
         host, port: of the address; port 0 is any free one.
+
+    Returns:
+        False if a recording of what people played is incomplete, with the reason given to `warn` before.
     """
     check_shown(opened, players is None)
     if players is not None:
@@ -421,8 +464,14 @@ def serve_page(
         _check_players(players, opened)
     listening, address = bind(host, port)
     make, seed, trust = None, 0, False
+    lost: list[str] = []
+
+    def lose(line: str) -> None:
+        lost.append(line)
+        warn(line)
+
     if players is not None:
-        make = partial(players.cast, player=opened.player, within=opened.root, warn=warn, say=say)
+        make = partial(players.cast, player=opened.player, within=opened.root, warn=lose, say=say)
         seed, trust = players.seed, players.trust
     try:
         app = make_app(
@@ -445,3 +494,4 @@ def serve_page(
             open_browser(address.once)
 
     serve(app, listening, begun, compress)
+    return not lost

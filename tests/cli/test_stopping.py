@@ -58,16 +58,19 @@ def test_both_streams_are_let_go(monkeypatch, tmp_path):
         stream.close()
 
 
-@pytest.mark.parametrize(("name", "words"), [("session world:0", ""), ("another", "in order\n")])
-def test_a_thread_that_computes_at_the_end_is_not_taken_away_inside_compiled_code(name, words):
+@pytest.mark.parametrize(
+    ("name", "words", "status"),
+    [("session world:0", "", 0), ("session world:0", "", 2), ("another", "in order\n", 2)],
+)
+def test_a_thread_that_computes_at_the_end_is_not_taken_away_inside_compiled_code(name, words, status):
     """Python would run what is registered for its end, and then abort where such a thread is in C++."""
     script = (
         "import atexit, threading, time\n"
         "from interplay.cli.stopping import leave\n"
         "atexit.register(print, 'in order')\n"
         f"threading.Thread(target=time.sleep, args=(60,), name={name!r}, daemon=True).start()\n"
-        "leave(('session', 'overlay'), 0.1)\n"
-        "raise SystemExit(0)\n"
+        f"leave(('session', 'overlay'), 0.1, {status})\n"
+        f"raise SystemExit({status})\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=50)
-    assert (done.returncode, done.stdout, done.stderr) == (0, words, "")
+    assert (done.returncode, done.stdout, done.stderr) == (status, words, "")

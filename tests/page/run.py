@@ -37,6 +37,7 @@ UNIT = (
     "life",
     "history",
     "live",
+    "served",
 )
 
 

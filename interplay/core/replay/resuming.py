@@ -31,12 +31,27 @@ def world_at(
         raise UserError(f"{reader.path}: tick {tick} cannot be played on, {why}; watching works")
     if world is not None:
         return _played(reader, tick, world, start, states, most)
-    made = _make(reader)
+    with _failing(reader):
+        made = _make(reader)
+        try:
+            return _played(reader, tick, made, start, states, most)
+        except BaseException:
+            made.close()
+            raise
+
+
+@contextmanager
+def _failing(reader: ReplayReader) -> Iterator[None]:
+    """Turns any error of a world that is made of a header into one line: numbers there may be beyond what its arrays hold."""
     try:
-        return _played(reader, tick, made, start, states, most)
-    except BaseException:
-        made.close()
+        yield
+    except UserError:
         raise
+    except Exception as error:
+        words = " ".join(str(error).split())[:120]
+        raise UserError(
+            f"{reader.path}: {reader.header.world} with its options raised {type(error).__name__} ({words}); watching works"
+        ) from error
 
 
 def _played(

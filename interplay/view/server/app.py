@@ -127,21 +127,23 @@ class Routes:
         return self._recordings.table(_id(request))
 
     def _chunk(self, request: Request) -> Response:
-        data = self._recordings.chunk(_id(request), _number(request.path_params["chunk"], "chunk"))
+        data = self._recordings.chunk(
+            _id(request), _number(request.path_params["chunk"], "chunk"), _key(request)
+        )
         return Response(data, media_type="application/octet-stream")
 
     def _events(self, request: Request) -> dict[str, Any]:
-        return {"events": self._recordings.events(_id(request))}
+        return {"events": self._recordings.events(_id(request), _key(request))}
 
     def _agent(self, request: Request) -> dict[str, Any]:
         self._check_steps("agents")
         slot = _number(request.path_params["slot"], "slot")
         tick = _number(request.query_params.get("tick", ""), "tick")
-        return self._recordings.agent(_id(request), slot, tick)
+        return self._recordings.agent(_id(request), slot, tick, _key(request))
 
     def _overlays_of(self, request: Request) -> dict[str, Any]:
         self._check_steps("overlays")
-        return self._overlays.listed(_id(request))
+        return self._overlays.listed(_id(request), _key(request))
 
     def _overlay(self, request: Request) -> dict[str, Any]:
         self._check_steps("overlays")
@@ -152,7 +154,7 @@ class Routes:
             wanted = None
         if not isinstance(wanted, Overlay) or wanted.name is None:
             raise NotThere("asked: no overlay is named; /api/recordings/ID/overlays lists all")
-        return self._overlays.show(_id(request), wanted, tick)
+        return self._overlays.show(_id(request), wanted, tick, _key(request))
 
     def _check_steps(self, what: str) -> None:
         if self._read_only:
@@ -204,6 +206,10 @@ def _blocks(path: Path) -> Iterator[bytes]:
 
 def _id(request: Request) -> int:
     return _number(request.path_params["id"], "id")
+
+
+def _key(request: Request) -> str:
+    return str(request.query_params.get("key", ""))
 
 
 def _number(text: str, what: str) -> int:

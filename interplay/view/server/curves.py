@@ -17,6 +17,7 @@ from interplay.core.world import Array
 from interplay.view.curves import AXES, choose_axis
 from interplay.view.run_log import RunLog, one_line, read_run
 from interplay.view.server.config import MOST_CURVES, MOST_LOG, MOST_POINTS
+from interplay.view.server.stamps import Stamp, stamp_of
 
 FIRST_WAIT = 0.25  # seconds for which the first answer waits for the log
 REST = 5.0  # pause between two reads of a growing log, in multiples of the reading time
@@ -124,48 +125,59 @@ def _reduced(log: RunLog, request: CurveRequest, names: Sequence[str]) -> dict[s
     return found
 
 
+class _Read(NamedTuple):
+    """What was read of a log's file: its stamp, the newest log that could be read, the error of the last read."""
+
+    stamp: Stamp
+    log: RunLog | None
+    error: UserError | None
+
+
 class _Log:
     """The log of one run, read by a thread."""
 
     def __init__(self, run: Path, clock: Callable[[], float]) -> None:
         self._run, self._clock, self._lock = run, clock, threading.Lock()
-        self._stamp: tuple[int, int] | None = None
+        self._stamp: Stamp | None = None
         self._next = -math.inf
-        self._log: RunLog | None = None
-        self._error: UserError | None = None
+        self._read: _Read | None = None
         self._thread: threading.Thread | None = None
 
     def latest(self) -> RunLog | None:
-        """The log; None during the first read."""
+        """The log; None during the first read of a file."""
         with self._lock:
-            stamp = self._look()
+            stamp = stamp_of(self._run / "metrics.jsonl")
             idle = self._thread is None or not self._thread.is_alive()
-            if idle and stamp != self._stamp and self._clock() >= self._next:
+            due = self._clock() >= self._next or self._of(stamp) is None
+            if idle and stamp != self._stamp and due:
                 self._stamp = stamp
-                self._thread = threading.Thread(target=self._read, name="curves", daemon=True)
+                self._thread = threading.Thread(target=self._look, args=(stamp,), name="curves", daemon=True)
                 self._thread.start()
             thread = self._thread
-        if thread is not None and self._log is None and self._error is None:
+        if thread is not None and self._of(stamp) is None:
             thread.join(FIRST_WAIT)
-        if self._log is None and self._error is not None:
-            raise self._error
-        return self._log
+        found = self._of(stamp)
+        if found is not None and found.log is None and found.error is not None:
+            raise found.error
+        return None if found is None else found.log
 
-    def _look(self) -> tuple[int, int]:
-        try:
-            found = (self._run / "metrics.jsonl").stat(follow_symlinks=False)
-        except OSError:
-            return (0, 0)
-        return found.st_size, found.st_mtime_ns
+    def _of(self, stamp: Stamp) -> _Read | None:
+        """What was read of a file, which may have grown since; None if that was another one."""
+        found = self._read
+        same = found is not None and (
+            found.stamp == stamp or (found.stamp[:2] == stamp[:2] and found.stamp.size < stamp.size)
+        )
+        return found if same else None
 
-    def _read(self) -> None:
-        began = self._clock()
+    def _look(self, stamp: Stamp) -> None:
+        began, before = self._clock(), self._read
         try:
-            if self._look()[0] > MOST_LOG:
+            if stamp.size > MOST_LOG:
                 raise UserError(
                     f"{self._run}: metrics.jsonl has more than {MOST_LOG:,} bytes; log less with train.log_every"
                 )
-            self._log, self._error = read_run(self._run), None
-        except UserError as error:
-            self._error = error
+            self._read = _Read(stamp, read_run(self._run), None)
+        except UserError as error:  # of a damaged log what was read before is still worth showing
+            same = before is not None and before.stamp[:2] == stamp[:2]
+            self._read = _Read(stamp, before.log if before is not None and same else None, error)
         self._next = self._clock() + REST * (self._clock() - began)

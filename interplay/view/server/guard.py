@@ -10,18 +10,19 @@ import hmac
 import json
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from typing import Any
 
 from interplay.view.server.config import MESSAGES, SUBPROTOCOL, TARGET_BYTES, TICKET_SECONDS, VIOLATED
 
-Scope = Mapping[str, Any]
+Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
 App = Callable[[Any, Receive, Send], Awaitable[None]]
 Refusal = tuple[int, str]
 
 TICKETS = "/open/"
+KNOWN = "interplay.known"  # key of the scope of a request that had the token
 _OWN_SITE = (b"same-origin", b"none")
 
 
@@ -67,6 +68,8 @@ class Guard:
             await self._app(scope, receive, send)
             return
         refusal = self._refusal(scope)
+        if refusal is None and not _is_public(scope):
+            scope[KNOWN] = True
         if scope["type"] == "websocket":
             if refusal is None:
                 await self._app(scope, receive, send)
@@ -106,7 +109,7 @@ class Guard:
             return 414, f"address: longer than {TARGET_BYTES} bytes; ask for less"
         if not socket and scope["method"] not in ("GET", "HEAD"):
             return 405, f"{scope['method'][:20]}: nothing can be changed here; use GET"
-        if not socket and (scope["path"] == "/" or scope["path"].startswith(("/static/", TICKETS))):
+        if _is_public(scope):
             return None
         if not self._knows_token(scope, headers, socket):
             return 401, "token: missing or of another start; open the address that the server printed"
@@ -149,6 +152,12 @@ class RateLimiter:
         self._then = now
         self._left -= 1
         return self._left >= 0
+
+
+def _is_public(scope: Scope) -> bool:
+    """Whether a request needs no token: the page, and the ticket."""
+    public = scope["path"] == "/" or scope["path"].startswith(("/static/", TICKETS))
+    return public and scope["type"] != "websocket"
 
 
 def _in_address(host: str) -> str:

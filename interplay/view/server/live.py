@@ -22,7 +22,7 @@ DONE, NO_TEXT, TOO_LARGE = 1000, 1003, 1009  # codes of a close
 
 
 async def serve_live(sessions: Sessions, words: Callable[[Exception], str], socket: WebSocket) -> None:
-    """The endpoint ``/api/live?source=``: serves one page until it disconnects; for `words` see `Sources`."""
+    """The endpoint ``/api/live?source=&key=``: serves one page until it disconnects; for `words` see `Sources`."""
     await socket.accept(SUBPROTOCOL)
     loop, waiting = asyncio.get_running_loop(), asyncio.Event()
 
@@ -32,7 +32,10 @@ async def serve_live(sessions: Sessions, words: Callable[[Exception], str], sock
 
     visitor = Visitor(wake)
     try:
-        session = await run_in_threadpool(sessions.join, socket.query_params.get("source", ""), visitor)
+        asked = socket.query_params
+        session = await run_in_threadpool(
+            sessions.join, asked.get("source", ""), visitor, asked.get("key", "")
+        )
     except UserError as error:
         await _say_bye(socket, words(error))
         return

@@ -15,6 +15,7 @@ from interplay.core.world import Array, World
 from interplay.view.server.config import MANIFESTS
 from interplay.view.server.heads import Seat, seats_of
 from interplay.view.server.sources import Sources
+from interplay.view.server.stamps import Stamp, stamp_of
 
 _NAMED = re.compile(r"([0-9a-f]{64})(?:@([A-Za-z0-9._-]{1,100}))?")  # as `TrainedPolicy.checkpoint`
 NOT_HERE = "No network outputs: its checkpoint is in no run of the opened folder."
@@ -67,8 +68,9 @@ class Checkpoints:
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
-        # By checkpoint and its manifest's inode and time, since a run may be replaced under its name.
-        self._sums: dict[tuple[Path, int, int], str] = {}
+        self._sums: dict[
+            Path, tuple[Stamp, str]
+        ] = {}  # of manifests, since a run may be replaced under its name
 
     def find(self, key: str) -> Named | None:
         """The checkpoint that a header names; None if it names none, or if it is in no run."""
@@ -88,15 +90,17 @@ class Checkpoints:
                 continue  # opening the run reports it
             for path in reversed(checkpoints):
                 try:
-                    stat = (path / NAME).stat()
-                    key = (path, stat.st_ino, stat.st_mtime_ns)
-                    if key not in self._sums and looked < MANIFESTS:
+                    stamp = stamp_of(path / NAME)
+                    known = self._sums.get(path)
+                    if known is None or known[0] != stamp:
+                        if looked == MANIFESTS:
+                            continue
                         looked += 1
-                        self._sums[key] = str(read_manifest(path)["checksum"])
-                except (OSError, UserError):
+                        known = self._sums[path] = (stamp, str(read_manifest(path)["checksum"]))
+                    if known[1] == checksum and read_manifest(path)["checksum"] == checksum:
+                        return path
+                except UserError:
                     continue  # perhaps still being written
-                if self._sums.get(key) == checksum:
-                    return path
         return None
 
 
@@ -145,5 +149,7 @@ class Networks:
         from interplay.train.play.policy import load_policy
 
         policy = load_policy(found.folder, populations=found.populations, trust=self._trust)
+        if getattr(policy, "checkpoint", key) != key:  # the run was replaced meanwhile
+            return None
         self._loaded = (key, policy)
         return policy

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from starlette.requests import Request
@@ -22,6 +23,7 @@ _KINDS = {
     ".json": "application/json",
 }
 _MOST = 16 * MIB  # of a file
+_HASHED = re.compile(r".+-[0-9A-Za-z]{4,}\.(js|css)")
 
 
 class Page:
@@ -43,11 +45,12 @@ class Page:
         return _file(files[INDEX], "no-cache")
 
     def file(self, request: Request) -> Response:
-        """``/static/NAME``; names contain a hash of the content, so browsers may cache files for ever."""
+        """``/static/NAME``; browsers may cache files for ever whose names contain a hash of the content."""
         found = self._files().get(request.path_params["name"])
         if found is None:
             return PlainTextResponse("no such file", 404)
-        return _file(found, "public, max-age=31536000, immutable")
+        hashed = _HASHED.fullmatch(found.name) is not None
+        return _file(found, "public, max-age=31536000, immutable" if hashed else "no-cache")
 
     def _files(self) -> dict[str, Path]:
         if not self._folder.is_dir():

@@ -1,6 +1,7 @@
 """Protocols of uvicorn that close idle connections and websockets with too many control frames or a bad handshake.
 
-Otherwise a local program could occupy all connections, and the page would get none.
+Otherwise a local program could occupy all connections, and the page would get none. Connections without a token, as of any
+program of this machine, have few places and little time; a new one takes the place of the oldest, so the page always gets in.
 """
 
 from __future__ import annotations
@@ -12,9 +13,14 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from interplay.view.server.config import VIOLATED
-from interplay.view.server.guard import RateLimiter
+from interplay.view.server.guard import KNOWN, RateLimiter
 
 SILENCE = 20.0  # seconds for which a connection may be idle
+STRANGE_SILENCE = 5.0  # the same of one that has not shown the token
+STRANGERS = 128  # connections that have not shown the token
+# Connections that are accepted in one turn of the loop. A request that comes with its connection is read two turns later, so
+# fewer than `STRANGERS` come between.
+ACCEPTED = 32
 
 
 class IdleTimeoutHttp(H11Protocol):
@@ -25,10 +31,31 @@ class IdleTimeoutHttp(H11Protocol):
         super().connection_made(transport)
         self._seen: object = None  # the request at the last look
         self._unread = 0  # unread bytes at the last look
+        self._known = False  # whether a request before the present one had the token
+        self._began = self.loop.time()
         self._look_again()
+        self._make_room()
+
+    @property
+    def is_stranger(self) -> bool:
+        """Whether no request so far had the token; websockets without it are refused at once."""
+        return not (self._known or (self.scope is not None and KNOWN in self.scope))
+
+    def on_response_complete(self) -> None:
+        """Keeps whether the request had the token."""
+        self._known = not self.is_stranger
+        super().on_response_complete()
+
+    def _make_room(self) -> None:
+        """Closes the oldest connection without the token if there are too many."""
+        every = [one for one in self.connections if isinstance(one, IdleTimeoutHttp)]
+        strangers = [one for one in every if one.is_stranger and not one.transport.is_closing()]
+        if len(strangers) > STRANGERS:
+            min(strangers, key=lambda one: one._began).transport.abort()
 
     def _look_again(self) -> None:
-        self._look = self.loop.call_later(SILENCE, self._leave_or_look)
+        silence = min(STRANGE_SILENCE, SILENCE) if self.is_stranger else SILENCE
+        self._look = self.loop.call_later(silence, self._leave_or_look)
 
     def _leave_or_look(self) -> None:
         if self.transport.is_closing() or self.transport.get_protocol() is not self:

@@ -32,8 +32,7 @@ from interplay.view.server.counting import (
 )
 from interplay.view.server.recordings import replayed
 from interplay.view.server.sources import Sources
-
-File = tuple[int, int]  # device and inode, which stay when a file grows
+from interplay.view.server.stamps import Stamp
 
 
 class Sum(NamedTuple):
@@ -45,9 +44,14 @@ class Sum(NamedTuple):
 
 
 class Counting:
-    """A recorded world, its overlays, and the counter of one of them."""
+    """A recorded world, its overlays, and the counter of one of them.
 
-    def __init__(self, reader: ReplayReader) -> None:
+    Attributes:
+        stamp: of the recording at the last look, when it was `closed` or still grew.
+    """
+
+    def __init__(self, reader: ReplayReader, stamp: Stamp) -> None:
+        self.stamp, self.closed = stamp, reader.closed
         states = reader.of(SNAPSHOT)
         self._first = states[0].first if states else 0
         self.world: World = reader.world_at(self._first, most=STEPPED)
@@ -75,6 +79,10 @@ class Counting:
                 if self.tick == tick or time.monotonic() >= until:
                     break
         return counter
+
+    def follows(self, stamp: Stamp) -> bool:
+        """Whether its recording is the same, or has grown."""
+        return stamp == self.stamp or (not self.closed and stamp.continues(self.stamp))
 
     def _go_back(self, reader: ReplayReader, overlay: Overlay, tick: int) -> Counter:
         """The counter at the last known tick up to the requested one."""
@@ -114,10 +122,10 @@ class RecordedOverlays:
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
         self._lock = threading.Lock()  # of everything below
-        self._open: OrderedDict[tuple[File, str], Counting] = OrderedDict()
+        self._open: OrderedDict[tuple[tuple[int, int, int], str], Counting] = OrderedDict()
 
-    def listed(self, number: int) -> dict[str, Any]:
-        """The overlays of a recording, for the page; errors as of `show`."""
+    def listed(self, number: int, key: str = "") -> dict[str, Any]:
+        """The overlays of a recording, for the page; `key` and errors as of `show`."""
 
         def describe(reader: ReplayReader, found: Counting) -> dict[str, Any]:
             return {
@@ -125,10 +133,13 @@ class RecordedOverlays:
                 "populations": names_of_populations(found.world),
             }
 
-        return self._with(number, "", describe)
+        return self._with(number, "", describe, key)
 
-    def show(self, number: int, job: messages.Overlay, tick: int) -> dict[str, Any]:
+    def show(self, number: int, job: messages.Overlay, tick: int, key: str = "") -> dict[str, Any]:
         """An overlay up to a tick: its description, and the frame (`overlay_frames`) in base64 with the tick it reached.
+
+        Args:
+            key: see `Recordings`.
 
         Raises:
             NotThere: for a recording without states, or an invalid request.
@@ -149,21 +160,28 @@ class RecordedOverlays:
                 message, frame = encode_overlay(place, key_of(job), counter.since, found.tick, layer)
             return {**message, "frame": base64.b64encode(frame).decode()}
 
-        return self._with(number, job.name or "", answer)
+        return self._with(number, job.name or "", answer, key)
 
     def _with(
-        self, number: int, name: str, ask: Callable[[ReplayReader, Counting], dict[str, Any]]
+        self, number: int, name: str, ask: Callable[[ReplayReader, Counting], dict[str, Any]], key: str
     ) -> dict[str, Any]:
-        with replayed(self._sources, number, self._lock, "overlays") as reader:
-            file = reader.path.stat(follow_symlinks=False)
-            key = ((file.st_dev, file.st_ino), name)
-            found = self._open.pop(key, None) or self._open.pop((key[0], ""), None) or Counting(reader)
+        with replayed(self._sources, number, self._lock, "overlays", key) as (reader, stamp):
+            found = self._kept(stamp, name) or self._kept(stamp, "") or Counting(reader, stamp)
             try:
                 answer = ask(reader, found)
             except BaseException:
                 found.world.close()
                 raise
-            self._open[key] = found
+            found.stamp, found.closed = stamp, reader.closed
+            self._open[stamp.file, name] = found
             while len(self._open) > COUNTED:
                 self._open.popitem(last=False)[1].world.close()
             return answer
+
+    def _kept(self, stamp: Stamp, name: str) -> Counting | None:
+        """Takes out the counting of a recording; None if there is none of this stamp."""
+        found = self._open.pop((stamp.file, name), None)
+        if found is None or found.follows(stamp):
+            return found
+        found.world.close()
+        return None

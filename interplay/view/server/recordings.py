@@ -41,8 +41,9 @@ from interplay.view.server.config import (
 from interplay.view.server.keeping import GIVEN, TAKEN
 from interplay.view.server.networks import Networks
 from interplay.view.server.play import HUMAN as PERSON
-from interplay.view.server.refusals import Busy, NotThere, Unreadable
+from interplay.view.server.refusals import Busy, NotThere, Replaced, Unreadable
 from interplay.view.server.sources import Sources
+from interplay.view.server.stamps import Stamp, recording_stamp
 
 KEPT = 8  # recordings that are open
 _ANY_SIZE = 2**63
@@ -57,15 +58,18 @@ class Stored(NamedTuple):
 
 
 class Recordings:
-    """The recordings of a folder; for `trust` see `Networks`."""
+    """The recordings of a folder; for `trust` see `Networks`.
+
+    `key` of the methods is the one in `table`: another file under the name raises `Replaced`. Empty: any file.
+    """
 
     def __init__(self, sources: Sources, trust: bool = False) -> None:
         self._sources, self._networks = sources, Networks(sources, trust)
         self._lock = threading.Lock()  # of `_open`: a reader is for one thread at a time
         self._open: OrderedDict[Path, _Open] = OrderedDict()
         self._stepping = threading.Lock()  # of `_world`, in which agents are looked at
-        self._world: tuple[Path, World] | None = None
-        self._described: dict[Path, tuple[tuple[int, ...], dict[str, Any]]] = {}
+        self._world: tuple[str, World] | None = None  # with what it was made of
+        self._described: dict[Path, tuple[Stamp, dict[str, Any]]] = {}
 
     def page(self, page: int) -> dict[str, Any]:
         """A page of all sources."""
@@ -106,17 +110,18 @@ class Recordings:
                 "chunks": chunks,
                 "complete": reader.closed,
                 "growing": file.grows,
+                "key": file.key,
                 "problems": self._problems(file),
             }
 
-    def chunk(self, number: int, chunk: int) -> bytes:
+    def chunk(self, number: int, chunk: int, key: str = "") -> bytes:
         """The stored bytes of a chunk of scenes, which the page inflates.
 
         Raises:
             NotThere: for another number.
             Unreadable: for a damaged chunk.
         """
-        with self._reader(number) as file:
+        with self._reader(number, key) as file:
             scenes = file.scenes()
             if not 0 <= chunk < len(scenes):
                 raise NotThere(
@@ -124,30 +129,31 @@ class Recordings:
                 )
             return file.stored(scenes[chunk])
 
-    def events(self, number: int) -> list[dict[str, Any]]:
+    def events(self, number: int, key: str = "") -> list[dict[str, Any]]:
         """The marks of the time line."""
-        with self._reader(number) as file:
+        with self._reader(number, key) as file:
             return [
                 {"tick": mark.tick, "kind": mark.kind, "slots": list(mark.rows)}
                 for mark in file.reader.marks()
             ]
 
-    def agent(self, number: int, slot: int, tick: int) -> dict[str, Any]:
+    def agent(self, number: int, slot: int, tick: int, key: str = "") -> dict[str, Any]:
         """Describes an agent at a tick of the replayed world.
 
         Raises:
             NotThere: for a recording without states near, or an unknown agent.
             Busy: see `replayed`.
         """
-        with replayed(self._sources, number, self._stepping, "agents") as reader:
+        with replayed(self._sources, number, self._stepping, "agents", key) as (reader, _):
             held, self._world = self._world, None
             try:
                 header, agents = reader.header, reader.header.agents
                 if not 0 <= slot < len(agents):
                     raise UserError(f"slot {slot}: the world has {len(agents)}; ask for one of those")
-                known = held[1] if held is not None and held[0] == reader.path else None
+                made_of = repr((reader.path, header.world, header.options))
+                known = held[1] if held is not None and held[0] == made_of else None
                 world = reader.world_at(tick, known, most=STEPPED)
-                self._world = (reader.path, world)
+                self._world = (made_of, world)
                 player = _player(reader, slot, tick)
                 look, note = (None, None) if player == PERSON else self._networks.look(header, world, slot)
                 return describe_agent(world, slot, tick, player, look=look, note=note)
@@ -159,7 +165,7 @@ class Recordings:
         """Describes a recording for a list, or the reason why it was not read by the time `until`."""
         found: dict[str, Any] = {"world": "", "ticks": 0, "policy": "", "date": None, "problem": None}
         try:
-            stamp = _stamp(self._sources.recording(number))
+            stamp = recording_stamp(self._sources.recording(number))
             known = self._described.get(path)
             if known is not None and known[0] == stamp:
                 return known[1]
@@ -175,13 +181,15 @@ class Recordings:
         return found
 
     @contextmanager
-    def _reader(self, number: int) -> Iterator[_Open]:
+    def _reader(self, number: int, key: str = "") -> Iterator[_Open]:
         path = self._sources.recording(number)
         with self._lock:
-            yield self._opened(path)
+            file = self._opened(path)
+            check_key(path, file.key, key)
+            yield file
 
     def _opened(self, path: Path) -> _Open:
-        stamp = _stamp(path)
+        stamp = recording_stamp(path)
         held = self._open.pop(path, None)
         if held is not None and not held.follows(stamp):
             held.close()
@@ -201,9 +209,20 @@ class Recordings:
         return [self._sources.plain(line) for line in troubles]
 
 
+def check_key(path: Path, found: str, key: str) -> None:
+    """Refuses requests for another file than the present one; see `Stamp.key`."""
+    if not found.startswith(key):
+        raise Replaced(f"{path}: another file has its name since it was opened; open it again")
+
+
 @contextmanager
-def replayed(sources: Sources, number: int, lock: threading.Lock, what: str) -> Iterator[ReplayReader]:
+def replayed(
+    sources: Sources, number: int, lock: threading.Lock, what: str, key: str = ""
+) -> Iterator[tuple[ReplayReader, Stamp]]:
     """A recording with a world to be stepped, for one request at a time.
+
+    Args:
+        key: see `Recordings`.
 
     Raises:
         Busy: while another request takes long, since waiting would occupy a thread of the server.
@@ -213,13 +232,22 @@ def replayed(sources: Sources, number: int, lock: threading.Lock, what: str) -> 
     if not lock.acquire(timeout=STEPPING_SECONDS):
         raise Busy(f"{what}: another request is running; try again in a moment")
     try:
+        stamp = recording_stamp(path)
         with (
             os_errors_as_user_errors("reading", path),
             ReplayReader(path, links=False, patience=WALK_SECONDS) as reader,
         ):
-            yield reader
+            check_key(path, stamp.key(reader.closed), key)
+            yield reader, stamp
+    except Replaced:
+        raise
     except UserError as error:
         raise NotThere(str(error)) from None
+    except Exception as error:  # of a world whose states and actions come out of a file
+        words = " ".join(str(error).split())[:200]
+        raise NotThere(
+            f"{path}: {what}: its world raised {type(error).__name__} ({words}); watching works"
+        ) from error
     finally:
         lock.release()
 
@@ -227,17 +255,21 @@ def replayed(sources: Sources, number: int, lock: threading.Lock, what: str) -> 
 class _Open:
     """An open recording."""
 
-    def __init__(self, path: Path, stamp: tuple[int, ...]) -> None:
+    def __init__(self, path: Path, stamp: Stamp) -> None:
         self._stamp = stamp
         self.reader = ReplayReader(path, links=False, patience=WALK_SECONDS)
         self._scenes: list[Stored] = []
 
-    def follows(self, stamp: tuple[int, ...]) -> bool:
+    @property
+    def key(self) -> str:
+        """See `Stamp.key`."""
+        return self._stamp.key(self.reader.closed)
+
+    def follows(self, stamp: Stamp) -> bool:
         """Whether the file is the same, or has grown."""
         if stamp == self._stamp and not self.reader.left_off:
             return True
-        grew = stamp[:2] == self._stamp[:2] and (stamp[2] > self._stamp[2] or stamp == self._stamp)
-        if self.reader.closed or not grew:
+        if self.reader.closed or not (stamp == self._stamp or stamp.continues(self._stamp)):
             return False
         self.reader.refresh()
         self._stamp = stamp
@@ -246,7 +278,7 @@ class _Open:
     @property
     def grows(self) -> bool:
         """Whether it is probably still being written."""
-        return not self.reader.closed and time.time() - self._stamp[3] / 1e9 < GROWS_SECONDS
+        return not self.reader.closed and time.time() - self._stamp.written / 1e9 < GROWS_SECONDS
 
     @contextmanager
     def _file(self) -> Iterator[BinaryIO]:
@@ -309,12 +341,6 @@ class Watching:
         with suppress(OSError):
             if os.path.realpath(folder) == str(folder) and folder.is_dir():
                 replace_file(folder / WATCHING, f"{time.time():.0f}\n", "watching")
-
-
-def _stamp(path: Path) -> tuple[int, ...]:
-    with os_errors_as_user_errors("reading", path):
-        found = path.stat(follow_symlinks=False)
-        return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _player(reader: ReplayReader, slot: int, tick: int) -> str:

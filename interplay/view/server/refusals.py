@@ -11,6 +11,12 @@ class NotThere(UserError):
     status = 404
 
 
+class Replaced(UserError):
+    """Another file or run has the name since it was opened: 409."""
+
+    status = 409
+
+
 class Unreadable(UserError):
     """Unreadable data: 422."""
 

@@ -19,7 +19,7 @@ from interplay.view.server.guard import TICKETS, App
 HOME = "127.0.0.1"
 GRACE = 2  # seconds for requests to end
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
-_CONNECTIONS = 512  # at once; idle ones cost a few kB
+_WAITING = 2_048  # connections that the system keeps until they are accepted
 
 
 class Address(NamedTuple):
@@ -126,12 +126,12 @@ def serve(
 
     Args:
         listening: from `bind`; closed at the end.
-        begun: called when the port answers, with a function that stops the server from any thread.
+        begun: called when the port answers, with a function that stops the server from any thread; its errors end the server.
         compress: deflates messages of websockets, for slow lines.
     """
     import uvicorn
 
-    from interplay.view.server.protocols import IdleTimeoutHttp, RateLimitedWebSocket
+    from interplay.view.server.protocols import ACCEPTED, IdleTimeoutHttp, RateLimitedWebSocket
 
     config = uvicorn.Config(
         app,
@@ -145,24 +145,33 @@ def serve(
         server_header=False,
         proxy_headers=False,
         lifespan="on",
-        limit_concurrency=_CONNECTIONS,
+        backlog=ACCEPTED,
         timeout_graceful_shutdown=GRACE,
     )
 
     class Server(uvicorn.Server):
+        failed: Exception | None = None
+
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
-            begun(self.leave)
+            listening.listen(_WAITING)  # asyncio has one number for both
+            try:
+                begun(self.leave)
+            except Exception as error:  # raised when the loop has ended in order
+                self.failed, self.should_exit = error, True
 
         def leave(self) -> None:
             self.should_exit = True
 
+    server = Server(config)
     try:
-        Server(config).run([listening])
+        server.run([listening])
     except KeyboardInterrupt:
         pass  # uvicorn has shut down and raises the signal again
     finally:
         listening.close()
+    if server.failed is not None:
+        raise server.failed
 
 
 def open_browser(url: str) -> bool:

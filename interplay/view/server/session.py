@@ -32,6 +32,7 @@ from interplay.view.server.counting import names_of_populations
 from interplay.view.server.eyes import FOG, HIDDEN_OVERLAYS, NO_OVERLAYS, STANDS, WAIT_REVEALS, Eyes
 from interplay.view.server.overlays import Overlays
 from interplay.view.server.play import Cast, Play, tick_seconds
+from interplay.view.server.refusals import Replaced
 from interplay.view.server.visitor import NEVER, Visitor
 
 # A page with its message or one of the strings below; None for the page: an overlay is ready.
@@ -71,6 +72,7 @@ class Session:
         self._due = self._renew_due = clock()
         self._status: dict[Visitor, dict[str, Any]] = {}
         self._problem: str | None = None
+        self._begins_anew = False  # for its pages, in a world made anew
         self._again: tuple[Visitor, messages.Reset] | None = None
         self._play: Play
         self._eyes: Eyes
@@ -137,7 +139,7 @@ class Session:
                     self._step()
                 self._show()
         except UserError as error:
-            reason, again = self._words(error), False
+            reason, again = self._words(error), self._begins_anew
         except Exception as error:  # of a user-defined world or policy; the server goes on
             words = " ".join(self._words(error).split())[:200]
             reason, again = f"{self.source} raised {type(error).__name__}: {words}; fix it and reload", False
@@ -245,6 +247,9 @@ class Session:
         try:
             if self._play.renew():
                 self._problem = None
+        except Replaced:
+            self._begins_anew = True
+            raise
         except UserError as error:
             self._problem = self._words(error)
 
@@ -389,11 +394,13 @@ class Session:
 
     def _welcome(self, visitor: Visitor) -> None:
         play = self._play
+        first = not self._visitors
+        self._visitors.append(visitor)  # first, so that it is notified of errors
+        if first:
+            self._due = self._renew_due = self._clock()
+            self._renew(self._due)  # it may have stood still for long
         world = play.world
         encoder = Encoder(self._eyes.moment(visitor).scene, recording=False)
-        if not self._visitors:
-            self._due = self._clock()
-        self._visitors.append(visitor)
         status = self._status_for(visitor)
         self._status[visitor] = status
         hello = {

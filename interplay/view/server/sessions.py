@@ -18,9 +18,11 @@ from interplay.core.world import World
 from interplay.view.server.config import PAGES, SESSIONS, STEPPED, WALK_SECONDS
 from interplay.view.server.networks import Checkpoints, Named
 from interplay.view.server.play import Cast, UnderWay
+from interplay.view.server.recordings import check_key
 from interplay.view.server.rosters import Rosters
 from interplay.view.server.session import Session
 from interplay.view.server.sources import Sources
+from interplay.view.server.stamps import Stamp, recording_stamp
 from interplay.view.server.visitor import Visitor
 
 # Called in the session's thread with ("run", folder, names of one or two chosen players), ("world", id), or ("recording",
@@ -29,13 +31,15 @@ MakeCast = Callable[..., Cast]
 # In one spelling: a second session of the same seed would show what fog hides.
 _NUMBER = "(0|[1-9][0-9]{0,8})"
 _SOURCE = re.compile(f"(run|world):{_NUMBER}(?:@{_NUMBER}(?:,{_NUMBER})?)?")
+_RENEWED = re.compile(f"(run|world):{_NUMBER}(?:@{_NUMBER})?")  # follow the newest checkpoint
 _RECORDED = re.compile(f"recording:{_NUMBER}@{_NUMBER}")
 
 
 class Sessions:
     """Opens a session for a source with its first page; time stands still while no page watches.
 
-    A session that continues a recording ends with its last page, so that the next one begins at the recorded tick.
+    A session that continues a recording ends with its last page, so that the next one begins at the recorded tick. So does a
+    match of two, whose players stay as they were loaded.
 
     Args:
         make: makes the world of a source with its players; None: no sessions (``--read-only``).
@@ -45,27 +49,28 @@ class Sessions:
         self._sources, self._make, self._seed = sources, make, seed
         self.rosters, self._checkpoints = Rosters(sources), Checkpoints(sources)
         self._lock = threading.Lock()
-        self._sessions: dict[str, Session] = {}
+        self._sessions: dict[tuple[str, Stamp | None], Session] = {}  # by source and the file beneath it
         self._watched: dict[Visitor, Session] = {}
         self._ending: list[Session] = []  # their threads may still be in a step
 
-    def join(self, source: str, visitor: Visitor) -> Session:
+    def join(self, source: str, visitor: Visitor, key: str = "") -> Session:
         """Adds a page to the session of a source.
 
         Args:
             source: ``run:0`` or ``world:0``; ``run:0@3`` for a player of a tournament or league, ``run:0@3,1`` for a match of
                 two; ``recording:0@120`` to continue from that tick.
+            key: of a recording, see `Recordings`.
         """
         if self._make is None:
             raise UserError(
                 "this viewer was opened with --read-only: nothing is played; open it without, or choose a recording"
             )
-        begin = self._find(source, self._make)
+        beneath, begin = self._find(source, self._make, key)
         with self._lock:
             if len(self._watched) >= PAGES:
                 raise UserError(f"{PAGES} pages watch already; close one of them")
             self._sessions = {key: one for key, one in self._sessions.items() if not one.ended}
-            session = self._sessions.get(source) or self._open(source, begin)
+            session = self._sessions.get((source, beneath)) or self._open(source, beneath, begin)
             self._watched[visitor] = session
             session.join(visitor)
         return session
@@ -74,7 +79,7 @@ class Sessions:
         """Removes a page."""
         with self._lock:
             session = self._watched.pop(visitor, None)
-            if session is not None and _RECORDED.fullmatch(session.source):
+            if session is not None and not _RENEWED.fullmatch(session.source):
                 self._forget(session)
         if session is not None:
             session.leave(visitor)
@@ -86,23 +91,24 @@ class Sessions:
         for session in sessions:
             session.stop()
 
-    def _find(self, source: str, make: MakeCast) -> Callable[[], Cast]:
-        """The function that makes the world of a source with its players."""
+    def _find(self, source: str, make: MakeCast, key: str) -> tuple[Stamp | None, Callable[[], Cast]]:
+        """The stamp of a source's recording, and the function that makes its world with its players."""
         if (recorded := _RECORDED.fullmatch(source)) is not None:
-            return partial(self._go_on, make, self._sources.recording(int(recorded[1])), int(recorded[2]))
+            path = self._sources.recording(int(recorded[1]))
+            return recording_stamp(path), partial(self._go_on, make, path, int(recorded[2]), key)
         found = _SOURCE.fullmatch(source)
         if found is None or (found[1] == "world" and found[3]):
             raise UserError(
                 f"source {source[:60]!r}: write run:0, world:0 or recording:0@120; /api/sources lists all"
             )
         if found[1] == "world":
-            return partial(make, "world", self._sources.world(int(found[2])))
+            return None, partial(make, "world", self._sources.world(int(found[2])))
         run = int(found[2])
         players = [self.rosters.name(run, int(one)) for one in found.groups()[2:] if one]
-        return partial(make, "run", str(self._sources.run(run)), *players)
+        return None, partial(make, "run", str(self._sources.run(run)), *players)
 
-    def _go_on(self, make: MakeCast, path: Path, tick: int) -> Cast:
-        continued = continue_at(path, tick, self._checkpoints)
+    def _go_on(self, make: MakeCast, path: Path, tick: int, key: str) -> Cast:
+        continued = continue_at(path, tick, self._checkpoints, key)
         try:
             return make("recording", continued.world.id, continued=continued)
         except BaseException:
@@ -111,14 +117,15 @@ class Sessions:
 
     def _forget(self, session: Session) -> None:
         """Ends a session without pages."""
-        if self._sessions.get(session.source) is session and session not in self._watched.values():
-            self._end(session.source)
+        if session not in self._watched.values():
+            for key in [key for key, one in self._sessions.items() if one is session]:
+                self._end(key)
 
-    def _end(self, source: str) -> None:
-        self._ending.append(self._sessions.pop(source))
+    def _end(self, key: tuple[str, Stamp | None]) -> None:
+        self._ending.append(self._sessions.pop(key))
         self._ending[-1].stop(0)
 
-    def _open(self, source: str, begin: Callable[[], Cast]) -> Session:
+    def _open(self, source: str, beneath: Stamp | None, begin: Callable[[], Cast]) -> Session:
         self._ending = [one for one in self._ending if one.alive]
         if len(self._ending) >= SESSIONS:
             raise UserError(f"{SESSIONS} worlds are still being left; come back in a moment")
@@ -129,7 +136,7 @@ class Sessions:
             self._end(idle[0])
         session = Session(source, begin, self._seed, words=self._sources.words)
         session.start()
-        self._sessions[source] = session
+        self._sessions[source, beneath] = session
         return session
 
 
@@ -148,12 +155,14 @@ class Continued(NamedTuple):
     checkpoint: Named | None = None
 
 
-def continue_at(path: Path, tick: int, checkpoints: Checkpoints) -> Continued:
-    """Restores the world of a recording (an untrusted file) at a tick."""
+def continue_at(path: Path, tick: int, checkpoints: Checkpoints, key: str = "") -> Continued:
+    """Restores the world of a recording (an untrusted file) at a tick; for `key` see `Recordings`."""
+    stamp = recording_stamp(path)
     with (
         os_errors_as_user_errors("reading", path),
         ReplayReader(path, links=False, patience=WALK_SECONDS) as reader,
     ):
+        check_key(path, stamp.key(reader.closed), key)
         world = reader.world_at(tick, most=STEPPED)
         try:
             frame = next(reader.frames(tick, tick + 1), None)

@@ -21,7 +21,7 @@ from interplay.train.settings.network import NetworkGroup
 from interplay.train.trainer import train
 from interplay.verbs.playing import record
 from interplay.view.server.heads import Heads, seats_of
-from interplay.view.server.networks import NOT_HERE, REMEMBERS, _is_learner, look_at
+from interplay.view.server.networks import NOT_HERE, REMEMBERS, Checkpoints, Named, _is_learner, look_at
 from tests.connect.relay import Relay
 from tests.view.server.asking import agent_at, app_of, beneath
 from tests.view.server.folders import record as bare
@@ -93,6 +93,14 @@ def test_another_checkpoint_is_not_asked(played, tmp_path):
     assert found["value"] is None
     assert "run/checkpoints" in found["note"]
     assert str(tmp_path) not in found["note"]
+
+
+def test_weights_that_came_between_finding_and_loading_are_not_asked(played, tmp_path, monkeypatch):
+    bare(tmp_path / "other.replay", 0, make_world(WORLD), checkpoint="a" * 64)
+    there = Named(list_checkpoints(played / "run")[-1])
+    monkeypatch.setattr(Checkpoints, "find", lambda self, key: there)
+    found = told(tmp_path, 0, 0)
+    assert (found["value"], found["note"]) == (None, NOT_HERE)
 
 
 def test_networks_that_remember_are_refused_in_words(played, monkeypatch):

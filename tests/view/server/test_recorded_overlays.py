@@ -18,6 +18,7 @@ from interplay.registry import make_world
 from interplay.view.server import recorded_overlays
 from interplay.view.server.overlay_frames import HEAD
 from interplay.view.server.recorded_overlays import Counting
+from interplay.view.server.stamps import recording_stamp
 from tests.view.server.asking import app_of, ask, beneath
 from tests.view.server.folders import record
 
@@ -132,7 +133,7 @@ def test_what_takes_long_is_told_as_far_as_it_came(played, monkeypatch):
 def test_sums_are_few_and_near(played):
     root, _ = played
     with ReplayReader(root / "survival.replay") as reader:
-        counting = Counting(reader)
+        counting = Counting(reader, recording_stamp(reader.path))
         (overlay,) = counting.offered
         counting.count(reader, overlay, TICKS)
         assert [one.tick for one in counting._sums] == list(range(8, TICKS, 8))

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from interplay.core.policy import Policy
+from interplay.core.settings import build
 from interplay.core.world import TimeStep, World
 from interplay.train.run.checkpoint import CheckpointWriter
+from interplay.train.settings import TrainSettings
 from interplay.verbs.viewing import Newest, newest_of
 from interplay.view.server.play import Cast
+from interplay.view.server.refusals import Replaced
 from tests.view.server.asking import Watcher, no_root, served
 from tests.view.server.tables import TableWorld
 
@@ -39,11 +44,11 @@ class OneWeight(Policy):
         self.choice = int(tensors[0]["choice"][0])
 
 
-def write(run: Path, steps: int, choice: int) -> Path:
+def write(run: Path, steps: int, choice: int, settings: TrainSettings | None = None) -> Path:
     """A checkpoint of the one weight."""
     with CheckpointWriter(run, steps) as writer:
         writer.write("policy-pop0", {"choice": np.float32([choice])})
-        return writer.commit({"populations": ["pop0"]}, world_id="table", world_version=1)
+        return writer.commit({"populations": ["pop0"]}, world_id="table", world_version=1, settings=settings)
 
 
 def damage(checkpoint: Path) -> Path:
@@ -99,3 +104,79 @@ def test_what_was_written_while_the_policy_was_loaded_is_found_by_the_next_look(
     newest = Newest(run, policy, 0, before=before)
     assert newest.words == "run at 4"
     assert (newest.renew(), newest.words, newest.renew()) == ("run at 8", "run at 8", None)
+
+
+def test_a_run_trained_anew_under_its_name_takes_over_at_equal_steps(tmp_path, monkeypatch):
+    monkeypatch.setattr("interplay.view.server.session.RENEW_SECONDS", 0.05)
+    run, policy = tmp_path / "run", OneWeight()
+    write(run, 4, choice=1)
+    newest = Newest(run, policy, seed=0)
+    with served(
+        no_root(["table"]), lambda *_: Cast(TableWorld(length=100_000), policy, "it", newest.renew)
+    ) as own:
+        with Watcher(own) as page:
+            page.say("speed", ticks_per_second=100)
+            page.say("select", slot=0)
+            page.until("agent", chosen={"action": 1})
+            shutil.rmtree(run)
+            write(run, 4, choice=2)
+            page.until("agent", chosen={"action": 2})
+            page.stand_still()
+        shutil.rmtree(run)
+        write(run, 4, choice=0)
+        with Watcher(own) as page:  # time stands, and the world is the same
+            page.until("hello")
+            assert policy.choice == 0
+
+
+def settings(**options: float) -> TrainSettings:
+    values = {"world": {"id": "dilemma/fixed", "options": options}, "train": {"quiet": True}, "steps": 8}
+    return build(TrainSettings, values, "test")
+
+
+def test_a_run_of_other_settings_begins_in_a_world_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.setattr("interplay.view.server.session.RENEW_SECONDS", 0.05)
+    run, made = tmp_path / "run", []
+    write(run, 4, choice=1, settings=settings(temptation=5.0))
+
+    def cast(kind: str, name: str) -> Cast:
+        policy = OneWeight()
+        policy.settings = settings(temptation=7.0 if made else 5.0)  # type: ignore[attr-defined]
+        made.append(policy)
+        return Cast(TableWorld(length=100_000), policy, "it", Newest(run, policy, seed=0).renew)
+
+    with served(no_root(["table"]), cast) as own:
+        with Watcher(own) as page:
+            page.until("hello")
+            write(run, 8, choice=1, settings=settings(temptation=5.0).model_copy(update={"steps": 16}))
+            page.until("frame")
+            shutil.rmtree(run)
+            write(run, 4, choice=2, settings=settings(temptation=7.0))
+            told = page.until("bye")
+            assert (told["again"], "world.options" in told["reason"]) == (True, True)
+        with Watcher(own) as page:
+            page.until("hello")
+            page.until("frame")
+    assert len(made) == 2
+
+
+def test_options_of_a_stage_and_steps_are_not_taken_for_others(tmp_path):
+    run, policy = tmp_path / "run", OneWeight()
+    policy.start(TableWorld(), 0)
+    policy.settings = settings(temptation=6.0)  # type: ignore[attr-defined]
+    write(run, 4, 1, settings(temptation=6.0))
+    newest = Newest(run, policy, 0)
+    longer = settings(temptation=6.0).model_copy(update={"steps": 999})
+    write(run, 8, 2, longer)
+    assert newest.renew() == "run at 8"
+    with CheckpointWriter(run, 12) as writer:  # the stage of a curriculum with the same options
+        writer.write("policy-pop0", {"choice": np.float32([2])})
+        record = {"populations": ["pop0"], "curriculum": {"played": [1, {"temptation": 6.0}]}}
+        writer.commit(record, "table", 1, settings(temptation=5.0))
+    assert newest.renew() == "run at 12"
+    with CheckpointWriter(run, 16) as writer:
+        writer.write("policy-pop0", {"choice": np.float32([2])})
+        record = {"populations": ["pop0"], "curriculum": {"played": [2, {"temptation": 7.0}]}}
+        writer.commit(record, "table", 1, settings(temptation=5.0))
+    with pytest.raises(Replaced, match=r"world\.options"):
+        newest.renew()

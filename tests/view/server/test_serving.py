@@ -57,6 +57,9 @@ def test_a_built_page_is_served_by_the_names_of_its_files(tmp_path):
         b"text/javascript; charset=utf-8",
     )
     assert script.header(b"cache-control") == b"public, max-age=31536000, immutable"
+    (tmp_path / "manifest.json").write_text("{}")
+    for name in ("index.html", "manifest.json"):  # without a hash, so the next version has the same name
+        assert ask(app, f"/static/{name}", OPEN).header(b"cache-control") == b"no-cache"
     for name in ("link.js", "..", "../secret.js", "%2e%2e%2fsecret.js", "none.js"):
         assert ask(app, f"/static/{name}", OPEN).status == 404
 

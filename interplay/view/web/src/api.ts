@@ -46,8 +46,15 @@ export interface Sources {
   more: boolean;
 }
 
+/** A recording of the server as it was opened; the key changes with the file under its number. */
+export interface Served {
+  readonly id: number;
+  key: string;
+}
+
 interface RecordingInfo {
   header: unknown;
+  key: string;
   ticks: number;
   chunks: { first: number; ticks: number; raw: number; stored: number }[];
   complete: boolean;
@@ -215,10 +222,10 @@ export class Api {
 
   about = () => this.json<About>("/api/about");
   recording = (id: number) => this.json<RecordingInfo>(`/api/recordings/${id}`);
-  events = (id: number) => this.json<{ events: unknown[] }>(`/api/recordings/${id}/events`);
-  agent = (id: number, slot: number, tick: number) => this.json<Agent>(`/api/recordings/${id}/agent/${slot}?tick=${tick}`);
-  overlays = (id: number) => this.json<{ overlays: OverlayListed[]; populations: string[] }>(`/api/recordings/${id}/overlays`);
-  overlay = (id: number, tick: number, asked: string) => this.json<OverlayInfo & { frame: string }>(`/api/recordings/${id}/overlay?tick=${tick}&asked=${encodeURIComponent(asked)}`);
+  events = ({ id, key }: Served) => this.json<{ events: unknown[] }>(`/api/recordings/${id}/events?key=${key}`);
+  agent = ({ id, key }: Served, slot: number, tick: number) => this.json<Agent>(`/api/recordings/${id}/agent/${slot}?tick=${tick}&key=${key}`);
+  overlays = ({ id, key }: Served) => this.json<{ overlays: OverlayListed[]; populations: string[] }>(`/api/recordings/${id}/overlays?key=${key}`);
+  overlay = ({ id, key }: Served, tick: number, asked: string) => this.json<OverlayInfo & { frame: string }>(`/api/recordings/${id}/overlay?tick=${tick}&asked=${encodeURIComponent(asked)}&key=${key}`);
   matches = (run: number) => this.json<{ matches: RecordingListed[] }>(`/api/runs/${run}/matches`);
   players = (run: number) => this.json<{ players: PlayerListed[] }>(`/api/runs/${run}/players`);
   ratings = (run: number) => this.json<Ratings>(`/api/runs/${run}/ratings`);
@@ -244,17 +251,17 @@ export class Api {
   }
 
   /** Stored bytes of a chunk of scenes, still deflated. */
-  async chunk(id: number, chunk: number): Promise<Uint8Array> {
-    return new Uint8Array(await (await this.ask(`/api/recordings/${id}/chunks/${chunk}`)).arrayBuffer());
+  async chunk({ id, key }: Served, chunk: number): Promise<Uint8Array> {
+    return new Uint8Array(await (await this.ask(`/api/recordings/${id}/chunks/${chunk}?key=${key}`)).arrayBuffer());
   }
 
   async file(id: number): Promise<Blob> {
     return (await this.ask(`/api/recordings/${id}/file`)).blob();
   }
 
-  /** A websocket to a session. */
-  live(source: string): WebSocket {
-    const socket = new WebSocket(`ws://${location.host}/api/live?source=${encodeURIComponent(source)}`, [`interplay.${PROTOCOL}`, `token.${this.token}`]);
+  /** A websocket to a session; `key` of a recording that goes on. */
+  live(source: string, key = ""): WebSocket {
+    const socket = new WebSocket(`ws://${location.host}/api/live?source=${encodeURIComponent(source)}&key=${key}`, [`interplay.${PROTOCOL}`, `token.${this.token}`]);
     socket.binaryType = "arraybuffer";
     return socket;
   }

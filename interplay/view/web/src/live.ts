@@ -120,6 +120,7 @@ export class Live implements Source, Lays {
     readonly source: string,
     readonly title: string,
     private readonly listener: LiveListener,
+    private readonly key = "",
   ) {
     this.connect();
   }
@@ -217,7 +218,7 @@ export class Live implements Source, Lays {
   }
 
   private connect(): void {
-    const [before, socket] = [this.socket, this.api.live(this.source)];
+    const [before, socket] = [this.socket, this.api.live(this.source, this.key)];
     this.socket = socket;
     before?.close(); // a page that is counted twice is no longer alone
     socket.onmessage = ({ data }) => {

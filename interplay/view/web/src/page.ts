@@ -218,12 +218,12 @@ export class Page {
   }
 
   /** A world that goes on from a recording, which stays in view until it has begun, and where it cannot. */
-  private async openRecorded(source: string, id: number, slot: number | null = null): Promise<void> {
+  private async openRecorded(source: string, id: number, slot: number | null = null, key = ""): Promise<void> {
     const listed = this.recording(id);
     const turn = ++this.opening;
     this.busy = T.opening;
     this.show();
-    const session = await this.session(source, listed?.name ?? source, turn);
+    const session = await this.session(source, listed?.name ?? source, turn, key);
     const begun = await session?.opened;
     if (turn !== this.opening) return session?.close();
     this.busy = null;
@@ -249,18 +249,19 @@ export class Page {
     focusWorld();
   }
 
-  private async session(source: string, title: string, turn: number): Promise<Live | null> {
+  private async session(source: string, title: string, turn: number, key = ""): Promise<Live | null> {
     const module = await import("./live").catch(() => null);
     if (turn !== this.opening) return null;
     if (!module) return (this.tell(T.serverGone), null);
-    const session: Live = new module.Live(this.api, source, title, {
+    const listener = {
       changed: () => this.changed(),
       frame: () => this.frame(session),
       laid: () => this.laid(),
       veiled: () => this.player.veil(),
       begun: () => this.begun(session),
-      notify: (line, stays = true) => this.tell(line, stays),
-    });
+      notify: (line: string, stays = true) => this.tell(line, stays),
+    };
+    const session: Live = new module.Live(this.api, source, title, listener, key);
     return session;
   }
 
@@ -615,7 +616,7 @@ export class Page {
     if (this.about?.read_only) return this.tell(T.readOnlyPlays);
     if (player.source?.marks.some(({ kind, tick }) => kind === "end" && tick === player.tick)) return this.tell(T.endedHere);
     player.clock.playing = this.matches.newest = false;
-    void this.openRecorded(`recording:${match}@${player.tick}`, match, player.selected);
+    void this.openRecorded(`recording:${match}@${player.tick}`, match, player.selected, player.source?.served?.key);
   }
 
   private take(): void {

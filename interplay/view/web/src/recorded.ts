@@ -1,6 +1,6 @@
 /** Overlays of a recording, which the server counts up to the tick in view. */
 
-import { Api, ApiError } from "./api";
+import { Api, ApiError, Served } from "./api";
 import { Lays, Overlay, OverlayListed, Wanted, readOverlay } from "./overlay";
 
 const APART = 500; // ms between two questions
@@ -21,7 +21,7 @@ export class Recorded implements Lays {
 
   constructor(
     private readonly api: Api,
-    private readonly id: number,
+    private readonly served: Served,
   ) {}
 
   /** Learns which overlays there are, once. */
@@ -31,7 +31,7 @@ export class Recorded implements Lays {
 
   private async learn(): Promise<void> {
     try {
-      const { overlays, populations } = await this.api.overlays(this.id);
+      const { overlays, populations } = await this.api.overlays(this.served);
       [this.overlays, this.populations] = [overlays, populations];
     } catch (problem) {
       this.refuse(problem);
@@ -65,7 +65,7 @@ export class Recorded implements Lays {
       return;
     }
     try {
-      const { frame, ...info } = await this.api.overlay(this.id, tick, request);
+      const { frame, ...info } = await this.api.overlay(this.served, tick, request);
       const overlay = readOverlay(Uint8Array.from(atob(frame), (letter) => letter.charCodeAt(0)), info);
       if (wanted === this.wanted) this.overlay = overlay;
       this.answered = overlay.tick < tick ? "" : question; // it goes on where it takes long

@@ -1,6 +1,6 @@
 /** Sources of frames: a served recording, a dropped file, or a session (live.ts). */
 
-import { Agent, Api, ApiError } from "./api";
+import { Agent, Api, ApiError, Served } from "./api";
 import { inflate } from "./inflate";
 import type { Lays } from "./overlay";
 import { Reel } from "./reel";
@@ -24,6 +24,8 @@ export interface Source {
   agent(slot: number, tick: number): Promise<Agent>;
   /** Overlays; null without a server. */
   readonly lays: Lays | null;
+  /** The file that the server has; null without one. */
+  readonly served?: Served | null;
   /** Reads new chunks of a recording that is still being written. */
   grow?(): Promise<boolean>;
   close(): void;
@@ -42,6 +44,7 @@ class Recording implements Source {
     readonly problems: string[],
     readonly agent: (slot: number, tick: number) => Promise<Agent>,
     readonly grow?: () => Promise<boolean>,
+    readonly served: Served | null = null,
     readonly lays: Recorded | null = null,
   ) {}
 
@@ -61,14 +64,15 @@ class Recording implements Source {
 
 /** A recording that the server has. */
 export async function openServed(api: Api, id: number, title: string): Promise<Source> {
-  const ask = () => Promise.all([api.recording(id), api.events(id)]);
-  let [info, { events }] = await ask();
+  let info = await api.recording(id);
+  const served = { id, key: info.key };
+  let { events } = await api.events(served);
   const header = readHeader(info.header);
   const schema = readSchema(header.scene);
   const problems = [...info.problems];
   const load = async (place: number) => {
     try {
-      return await inflate(await api.chunk(id, place), info.chunks[place]!.raw);
+      return await inflate(await api.chunk(served, place), info.chunks[place]!.raw);
     } catch (error) {
       throw error instanceof ApiError ? new Refused(error.message) : error;
     }
@@ -77,13 +81,17 @@ export async function openServed(api: Api, id: number, title: string): Promise<S
   const marks = events.map(readMark);
   const grow = async () => {
     const before = info.chunks.length;
-    if (info.growing) [info, { events }] = await ask();
+    if (info.growing) {
+      const next = await api.recording(id);
+      ({ events } = await api.events(served)); // refused where another file is there now
+      [info, served.key] = [next, next.key];
+    }
     if (info.chunks.length <= before) return false;
     reel.extend(info.chunks);
     marks.splice(0, marks.length, ...events.map(readMark));
     return true;
   };
-  return new Recording(title, header, schema, reel, marks, problems, (slot, tick) => api.agent(id, slot, tick), grow, new Recorded(api, id));
+  return new Recording(title, header, schema, reel, marks, problems, (slot, tick) => api.agent(served, slot, tick), grow, served, new Recorded(api, served));
 }
 
 /** A file from this machine; nothing of it leaves the browser. */
