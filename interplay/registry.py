@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from interplay.core.world import World
 
 ENTRY_POINTS = "interplay.worlds"
+MOST = {"num_worlds": 1_000_000, "threads": 1_024}  # of a batch
 
 _BUILT_IN = (
     "interplay.worlds.survival:SPECS",
@@ -109,11 +110,18 @@ def make_world(
     for name, value in (("num_worlds", num_worlds), ("threads", threads)):
         if isinstance(value, bool) or not isinstance(value, Integral):
             raise UserError(f"{name} = {value!r} is not allowed; pass a whole number")
+        if not 1 <= value <= MOST[name]:
+            raise UserError(f"{name} = {value} is not allowed; pass a whole number from 1 to {MOST[name]}")
     batch = {"num_worlds": num_worlds, "seed": seed, "threads": threads, "first_world": first_world}
     if ":" in world_id:
         return _make_from_path(world_id, batch, options)
     spec = find_world(world_id)
-    return _make_from_spec(spec, spec.id, batch, options)
+    try:
+        return _make_from_spec(spec, spec.id, batch, options)
+    except MemoryError as error:
+        raise UserError(
+            f"{world_id}: num_worlds = {num_worlds} of these options need more memory than there is ({error}); use fewer or smaller worlds"
+        ) from None
 
 
 def training_settings(world_id: str) -> dict[str, Any]:

@@ -94,7 +94,7 @@ def evaluate(*, json: bool = False, csv: bool = False, column: Sequence[str] = (
         and row[0] not in of_shares
         and not _shown_before(row[0], summary)
     ]
-    typer.echo("mean ± standard error")
+    typer.echo("mean ± standard error, or share [95 %]")
     print_aligned(rows, left=range(3), indent="  ")
 
 
@@ -115,7 +115,7 @@ def _show_checkpoints(
     """Prints the rows as a table, as JSON or as comma-separated values."""
     from interplay.core.json_values import plain
     from interplay.evaluate.lineup import line_of
-    from interplay.evaluate.milestones import BY_AGENT, ERRORS, metrics_of, to_csv
+    from interplay.evaluate.milestones import BY_AGENT, metrics_of, to_csv
 
     world, agents, rows, players = evaluated
     metrics = metrics_of(rows)
@@ -139,11 +139,11 @@ def _show_checkpoints(
         return
     shown = list(columns) or [name for name in metrics if name != "truncated"][:MOST_COLUMNS]
     typer.echo(
-        f"{run} on {world}, the same {how['episodes']} episodes at each checkpoint, mean ± standard error"
+        f"{run} on {world}, the same {how['episodes']} episodes at each checkpoint, mean ± standard error or share [95 %]"
     )
     typer.echo(line_of(players))
     print_aligned(
-        [["agent-steps", *shown], *([f"{row['agent_steps']:,}", *_cells(row, shown, ERRORS)] for row in rows)]
+        [["agent-steps", *shown], *([f"{row['agent_steps']:,}", *_cells(row, shown)] for row in rows)]
     )
     hidden = [name for name in metrics if name not in shown and name not in (BY_AGENT, "truncated")]
     if hidden and not columns:
@@ -152,12 +152,14 @@ def _show_checkpoints(
         )
 
 
-def _cells(row: Mapping[str, Any], names: Sequence[str], errors: str) -> list[str]:
+def _cells(row: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+    from interplay.evaluate.milestones import ENDS, ERRORS
     from interplay.evaluate.statistics import Estimate
 
     cells = []
     for name in names:
         mean = row[name]
         known = mean is not None and mean == mean
-        cells.append(str(Estimate(mean if known else 0.0, row[errors][name], int(known))))
+        ends = [row.get(end, {}).get(name) for end in ENDS]
+        cells.append(str(Estimate(mean if known else 0.0, row[ERRORS][name], int(known), *ends)))
     return cells

@@ -10,9 +10,10 @@ import tomllib
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 import pydantic
+from pydantic_core import PydanticCustomError
 
 from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean
@@ -20,6 +21,7 @@ from interplay.core.reading import cut, parse_toml, read_toml
 from interplay.core.settings_text import allowed, show, union_members, write_toml
 
 __all__ = [
+    "Reward",
     "Settings",
     "build",
     "changed",
@@ -35,10 +37,14 @@ __all__ = [
 M = TypeVar("M", bound="Settings")
 
 MOST_DEPTH = 32  # groups of an override; a real one has three
+MOST = 2**63 - 1  # of a whole number without a closer bound: kernels count in int64
+
+# Rewards are float32, which adds these up without overflow.
+Reward = Annotated[float, pydantic.Field(ge=-1_000_000, le=1_000_000)]
 
 
 class Settings(pydantic.BaseModel):
-    """The base of every settings model: unknown keys, wrong types and NaN are refused; instances are frozen.
+    """The base of every settings model: unknown keys, wrong types, NaN and integers beyond int64 are refused; instances are frozen.
 
     A float field accepts whole numbers, a tuple field lists, and an optional field ``"off"``.
 
@@ -64,6 +70,14 @@ class Settings(pydantic.BaseModel):
         See `interplay.core.trust`.
         """
         yield from ()
+
+    @pydantic.field_validator("*", mode="after")
+    @classmethod
+    def _fits_int64(cls, value: Any) -> Any:
+        """Runs after a field's own bounds, which are closer."""
+        if _beyond_int64(value):
+            raise PydanticCustomError("beyond_int64", "beyond int64")
+        return value
 
     @pydantic.model_validator(mode="before")
     @classmethod
@@ -223,6 +237,14 @@ def from_toml(path: Path | str, model: type[M]) -> M:
     return build(model, read_toml(path), str(path))
 
 
+def _beyond_int64(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        value = tuple(value.values())
+    if isinstance(value, tuple | list):
+        return any(_beyond_int64(part) for part in value)
+    return isinstance(value, int) and not -MOST - 1 <= value <= MOST
+
+
 def _python_form(value: Any, annotation: Any) -> Any:
     options = union_members(annotation)
     if value == "off" and type(None) in options:
@@ -248,6 +270,8 @@ def _describe(model: type[Settings], problem: Any) -> str:
         # pydantic also names the member of the union that it tried last, which is no key.
         path = ".".join(parts[:known])
     wanted = allowed(field) if field is not None else problem["msg"].lower()
+    if kind == "beyond_int64":
+        wanted += ", within 64 bits"
     choices = _choices(model, parts) if kind == "literal_error" else ()
     if choices and parts[-1].isdecimal():  # of a list one value is wrong, and was named
         wanted = f"one of {', '.join(choices)}"

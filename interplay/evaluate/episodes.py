@@ -31,7 +31,7 @@ from interplay.evaluate.results import (
     sides_by_name,
 )
 from interplay.evaluate.statistics import Difference, Estimate, difference, estimate
-from interplay.evaluate.units import unit_of
+from interplay.evaluate.units import STEPS, unit_of
 
 MOST_AGENTS = 16  # that a table lists one by one
 ROUNDING = 1e-6  # of a sum of float32 rewards, as a share of their sizes
@@ -126,6 +126,8 @@ class EpisodeTable:
     def summary(self) -> dict[str, Estimate]:
         """Estimates each column over episodes, leaving out NaN.
 
+        - A column of 0 and 1 alone is a share, with Wilson's 95 % interval; ``steps`` are none. Other means have a standard error alone,
+          also those over several agents that differ within an episode.
         - ``outcome``: ``won[side]``, ``lost[side]``, ``drawn[side]`` and ``cut[side]``, as in `shares`.
         - A column per agent: the mean over agents, counted once per episode because agents of one episode are not independent; and
           each agent's as ``name[agent]``.
@@ -139,15 +141,17 @@ class EpisodeTable:
                 continue
             if name == OUTCOME and self.teams:
                 if own_results := self.learner_results():
-                    found |= {share: estimate(own) for share, own in own_results._asdict().items()}
+                    found |= {
+                        share: estimate(own, share=True) for share, own in own_results._asdict().items()
+                    }
                 found |= {
-                    f"{share}[{side}]": estimate(own)
+                    f"{share}[{side}]": estimate(own, share=True)
                     for side, each in self.results().items()
                     for share, own in each._asdict().items()
                 }
                 continue
             if values.ndim == 1:
-                found[name] = estimate(values)
+                found[name] = estimate(values, share=False if self.unit(name) == STEPS else None)
                 continue
             by_side = {side: _mean_over_agents(own) for side, own in self._by_side(values).items()}
             zero_sum = _sums_to_zero(list(by_side.values()) or list(values.T))
@@ -217,12 +221,7 @@ class EpisodeTable:
 
     def rows(self) -> list[tuple[str, str, str]]:
         """Name, value and unit of each entry of `summary`: means with standard errors, shares with intervals."""
-        shares = {f"{name}[{side}]": s for side, own in self.shares().items() for name, s in own.items()}
-        if own_results := self.learner_results():
-            shares |= own_results.shares()
-        return [
-            (name, str(shares.get(name, found)), self.unit(name)) for name, found in self.summary().items()
-        ]
+        return [(name, str(found), self.unit(name)) for name, found in self.summary().items()]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and numbers, ready for JSON."""

@@ -13,6 +13,7 @@ from interplay.core.policy import Policy
 from interplay.core.world import World
 from interplay.evaluate.episodes import EpisodeTable, play
 from interplay.evaluate.results import NAMES, OUTCOME
+from interplay.evaluate.statistics import Estimate
 
 RENAMED = {"steps": "episode_length", "return": "episode_return"}  # names in the training log
 FIRST = (
@@ -23,6 +24,7 @@ FIRST = (
     "episodes",
 )  # columns of a row that are not measured in episodes
 ERRORS, BY_AGENT = "standard_error", "by_agent"
+ENDS = ("low", "high")  # of a share's interval
 ACTIONS = "actions"  # how a row's trained policies act
 
 
@@ -46,7 +48,7 @@ def play_counting(
 
 
 def row_of(table: EpisodeTable, counts: Mapping[str, Any]) -> dict[str, Any]:
-    """One row: the run's counts, and the mean of every column with its standard error.
+    """One row: the run's counts, and the mean of every column with its standard error, and the interval of each share.
 
     Columns have the names of a run's ``metrics.jsonl``, so that `interplay curves` draws both. A world's own metric of such a name is
     dropped, as in training.
@@ -57,7 +59,7 @@ def row_of(table: EpisodeTable, counts: Mapping[str, Any]) -> dict[str, Any]:
     summary, row = table.summary(), {**counts, "episodes": len(table)}
     if table.seating:
         row["learner"] = list(table.seating.learner)
-    errors: dict[str, float | None] = {}
+    measured: dict[str, Estimate] = {}
     by_agent: dict[str, list[float]] = {}
     for name, values in table.columns.items():
         if name == "seed" or (name == OUTCOME and table.teams):  # shares of each side follow below
@@ -68,15 +70,21 @@ def row_of(table: EpisodeTable, counts: Mapping[str, Any]) -> dict[str, Any]:
         for part in (name, *(f"{name}[{side}]" for side in table.sides)):
             if found := summary.get(part):
                 key = logged + part.removeprefix(name)
-                row[key], errors[key] = found.mean, found.standard_error
+                measured[key] = found
         if values.ndim > 1:
             by_agent[logged] = [summary[f"{name}[{agent}]"].mean for agent in table.agents]
     sides = ("", *(f"[{side}]" for side in table.results()))
     for name in (share + side for side in sides for share in NAMES):
         if name in summary:
-            row[name], errors[name] = summary[name].mean, summary[name].standard_error
+            measured[name] = summary[name]
+    row |= {name: found.mean for name, found in measured.items()}
+    errors = {name: found.standard_error for name, found in measured.items()}
+    ends = {
+        end: {name: getattr(found, end) for name, found in measured.items() if found.low is not None}
+        for end in ENDS
+    }
     rule = {ACTIONS: table.actions} if table.actions else {}
-    return row | rule | {BY_AGENT: by_agent, ERRORS: errors}
+    return row | rule | {BY_AGENT: by_agent, ERRORS: errors} | ends
 
 
 def metrics_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -85,7 +93,7 @@ def metrics_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def to_csv(rows: Sequence[Mapping[str, Any]], agents: Sequence[str], players: str = "") -> str:
-    """CSV with a header: counts, then each metric, its standard error and its value per agent, and the players.
+    """CSV with a header: counts, then each metric, its standard error, a share's interval and the value per agent, and the players.
 
     Example:
         >>> row = {"agent_steps": 64, "episodes": 9, "kills": 0.5, "standard_error": {"kills": 0.1}, "by_agent": {"kills": [0.0, 1.0]}}
@@ -98,6 +106,7 @@ def to_csv(rows: Sequence[Mapping[str, Any]], agents: Sequence[str], players: st
         cells = {name: row[name] for name in (*FIRST, ACTIONS) if name in row}
         for name in metrics_of(rows):
             cells |= {name: row[name], f"{name} standard error": row[ERRORS][name]}
+            cells |= {f"{name} {end}": row[end][name] for end in ENDS if name in row.get(end, {})}
             numbers = row[BY_AGENT].get(name, [])
             cells |= {f"{name}[{agent}]": number for agent, number in zip(agents, numbers, strict=False)}
         flat.append(cells | ({"players": players} if players else {}))

@@ -98,7 +98,7 @@ def share_of(count: float, n: int) -> Share:
     if n == 0:
         return Share(np.nan, np.nan, np.nan, 0)
     low, high = wilson(count, n)
-    return Share(count / n, max(low, 0.0), min(high, 1.0), n)
+    return Share(count / n, low, high, n)
 
 
 def has_outcome(world: World) -> bool:

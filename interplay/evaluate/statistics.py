@@ -28,15 +28,20 @@ class Estimate(NamedTuple):
         mean: NaN without values.
         standard_error: of the mean, s / sqrt(n) with s over n - 1; None for less than two values.
         n: episodes with a value.
+        low, high: 95 % interval of a share (`wilson`); None for other means.
     """
 
     mean: float
     standard_error: float | None
     n: int
+    low: float | None = None
+    high: float | None = None
 
     def __str__(self) -> str:
         if self.n == 0:
             return "-"
+        if self.low is not None:
+            return f"{self.mean:.2f} [{self.low:.2f}, {self.high:.2f}]"
         return (
             f"{self.mean:.4g}"
             if self.standard_error is None
@@ -50,7 +55,8 @@ class Difference(NamedTuple):
     Attributes:
         a, b: the means.
         difference: a - b.
-        error: combined standard error, sqrt(error_a^2 + error_b^2); None if either is unknown.
+        error: combined standard error, sqrt(error_a^2 + error_b^2); None if either is unknown. Of two shares: from the difference to the
+            end towards 0 of its 95 % interval (Newcombe 1998), over 1.96.
         sigmas: difference / error; None if undefined.
     """
 
@@ -61,19 +67,24 @@ class Difference(NamedTuple):
     sigmas: float | None
 
 
-def estimate(values: Any) -> Estimate:
+def estimate(values: Any, share: bool | None = None) -> Estimate:
     """Mean and standard error of independent values, NaN left out.
 
+    Args:
+        share: whether the mean is a share of episodes, which gets an interval; None: if all values are 0 or 1.
+
     Example:
-        >>> estimate([1.0, 2.0, 3.0, 4.0])
-        Estimate(mean=2.5, standard_error=0.6454972243679028, n=4)
+        >>> str(estimate([1.0, 2.0, 3.0, 4.0])), str(estimate([0.0] * 20))
+        ('2.5 ± 0.65', '0.00 [0.00, 0.16]')
     """
     array = np.asarray(values, np.float64)
     array = array[~np.isnan(array)]
     if not len(array):
         return Estimate(math.nan, None, 0)
     error = float(array.std(ddof=1) / math.sqrt(len(array))) if len(array) > 1 else None
-    return Estimate(float(array.mean()), error, len(array))
+    share = bool(np.isin(array, (0.0, 1.0)).all()) if share is None else share
+    low, high = wilson(float(array.sum()), len(array)) if share else (None, None)
+    return Estimate(float(array.mean()), error, len(array), low, high)
 
 
 def wilson(won: float, games: int) -> tuple[float, float]:
@@ -85,7 +96,7 @@ def wilson(won: float, games: int) -> tuple[float, float]:
     """
     p, z2 = won / games, Z_975**2
     centre, half = p + z2 / (2 * games), Z_975 * math.sqrt(p * (1 - p) / games + z2 / (4 * games**2))
-    return (centre - half) / (1 + z2 / games), (centre + half) / (1 + z2 / games)
+    return max((centre - half) / (1 + z2 / games), 0.0), min((centre + half) / (1 + z2 / games), 1.0)
 
 
 def student(t: float, freedom: int) -> float:
@@ -125,12 +136,21 @@ def difference(a: Estimate, b: Estimate) -> Difference:
         (1.0, 0.5, 2.0)
     """
     gap = a.mean - b.mean
+    if a.low is not None and b.low is not None:
+        error = _error_of_shares(a, b) if gap >= 0 else _error_of_shares(b, a)
+        return Difference(a, b, gap, error, gap / error)
     if a.standard_error is None or b.standard_error is None:
         return Difference(a, b, gap, None, None)
     error = math.hypot(a.standard_error, b.standard_error)
     if error > 0:
         return Difference(a, b, gap, error, gap / error)
     return Difference(a, b, gap, error, 0.0 if gap == 0 else None)
+
+
+def _error_of_shares(more: Estimate, less: Estimate) -> float:
+    assert more.low is not None
+    assert less.high is not None
+    return math.hypot(more.mean - more.low, less.high - less.mean) / Z_975
 
 
 class Interval(NamedTuple):

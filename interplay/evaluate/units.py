@@ -7,10 +7,10 @@ from collections.abc import Collection
 from interplay.evaluate.results import NAMES, OUTCOME
 
 PER_AGENT, PER_TEAM, PER_EPISODE = "per agent", "per team", "per episode"
-SHARE = "share of episodes"
+SHARE, STEPS = "share of episodes", "steps"
 _OWN = {
-    "steps": "steps",
-    "episode_length": "steps",
+    "steps": STEPS,
+    "episode_length": STEPS,
     "life": "ticks",
     "rating": "Elo",
     "entropy": "nats",

@@ -15,7 +15,7 @@ from interplay.core.reading import read_text
 from interplay.core.seals import canonical, digest
 from interplay.core.settings_text import toml_value
 from interplay.evaluate.lineup import Lineup, learner_of, players_of
-from interplay.evaluate.milestones import BY_AGENT, ERRORS, FIRST, metrics_of, play_counting, row_of
+from interplay.evaluate.milestones import BY_AGENT, ENDS, ERRORS, FIRST, metrics_of, play_counting, row_of
 from interplay.train.play.policy import policies_at, sound_checkpoints
 from interplay.train.run.checkpoint import read_part
 from interplay.train.run.metrics_log import METRICS, MetricsLog, cut_torn_line, log_lines
@@ -91,13 +91,19 @@ def evaluate_checkpoints(
 def as_metrics(title: str, rows: Sequence[Mapping[str, Any]]) -> Metrics:
     """Rows as columns: name -> (N,) float64 over the checkpoints, oldest first, NaN for missing values.
 
-    A metric's standard error is ``standard_error[name]``, what it is for each agent ``by_agent[name]``, (N, agents).
+    A metric's standard error is ``standard_error[name]``, a share's interval ``low[name]`` to ``high[name]``, what it is for each agent ``by_agent[name]``, (N, agents).
     """
     names = [name for name in FIRST if any(name in row for row in rows)] + metrics_of(rows)
     columns = {name: _column([row.get(name) for row in rows]) for name in names}
     for group in (ERRORS, BY_AGENT):
         columns |= {
             f"{group}[{name}]": _column([row[group][name] for row in rows]) for name in rows[0][group]
+        }
+    # A metric may be a share at some checkpoints alone: of 0 and 1 here, not there.
+    for end in ENDS:
+        shares = dict.fromkeys(name for row in rows for name in row.get(end, {}))
+        columns |= {
+            f"{end}[{name}]": _column([row.get(end, {}).get(name) for row in rows]) for name in shares
         }
     return Metrics(title, columns)
 

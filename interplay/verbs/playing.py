@@ -142,7 +142,8 @@ def evaluate(
     Returns:
         One row per episode; ``.summary()`` has the mean of every column with its standard error, over the agents of the player where
         others play too, and ``name[side]``; ``.players`` names the player of each side. With `at_checkpoints` columns
-        over the checkpoints, oldest first: ``agent_steps``, means by the names that training logs, ``standard_error[name]``, and
+        over the checkpoints, oldest first: ``agent_steps``, means by the names that training logs, ``standard_error[name]``, a share's 95 % interval
+        ``low[name]`` to ``high[name]``, and
         ``by_agent[name]``.
 
     Raises:

@@ -64,6 +64,11 @@ def test_each_row_is_that_checkpoint_evaluated_alone(capsys, run, words):
         assert row["episode_return"] == single["return"]["mean"]
         assert row["standard_error"]["episode_return"] == single["return"]["standard_error"]
         assert row["episode_length"] == single["steps"]["mean"]
+        assert (row["low"]["truncated"], row["high"]["truncated"]) == (
+            single["truncated"]["low"],
+            single["truncated"]["high"],
+        )
+        assert "episode_length" not in row["low"]
         each = [number["mean"] for name, number in single.items() if name.startswith("return[")]
         assert row["by_agent"]["episode_return"] == each
     if not words:

@@ -528,6 +528,12 @@ def test_both_sides_dead_at_once_is_no_win(face):
         ([1, 1.5, 1], r"battle/3m: actions = \[1.0, 1.5, 1.0\]; pass whole numbers"),
         ([1, float("nan"), 1], r"battle/3m: actions = \[1.0, nan, 1.0\]; pass whole numbers"),
         (["1", "1", "1"], r"battle/3m: actions = \['1', '1', '1'\]; pass whole numbers"),
+        (
+            [[1], [1], [1]],
+            r"battle/3m: agent 0's action is \[1\]; pass one whole number for each of 3 agents",
+        ),
+        ([1, (1,), 1], r"battle/3m: actions of shape \(\); pass one number for each of 3 agents"),
+        ([1, True, 1], r"battle/3m: agent 1's action is True; pass one whole number for each of 3 agents"),
         ([[1], [1, 1], 1], r"battle/3m: actions of shape \(\); pass one number for each of 3 agents"),
     ],
 )
@@ -570,6 +576,8 @@ FORMS = [
     np.uint8,
     OnGpu,
     lambda a: list(OnGpu(a)),
+    lambda a: [np.array([one]) for one in a],
+    lambda a: list(np.array(a)),
 ]
 
 

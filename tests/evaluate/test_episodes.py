@@ -10,6 +10,7 @@ import pytest
 from interplay.core import seeding
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.evaluate import compare, play
+from interplay.registry import make_world
 from tests.connect.toys import LIMIT, Hunt, Line
 
 
@@ -109,6 +110,16 @@ def test_a_table_is_json_and_sums_up():
     assert summary["return[agent_1]"].n == 16
     assert summary["return"].mean == pytest.approx(table["return"].mean())
     assert "seed" not in summary
+
+
+def test_columns_of_0_and_1_are_shares_and_steps_are_none():
+    """Games of one round: all 20 take one step, and a share of 0 of 20 ends at 0.161."""
+    table = play(make_world("matrix/credit", num_worlds=3), RandomPolicy(), 20, seed=4)
+    summary = table.summary()
+    assert (summary["steps"].mean, summary["steps"].low) == (1.0, None)
+    cut = summary["truncated"]
+    assert (cut.mean, cut.low, cut.high) == (0.0, 0.0, pytest.approx(0.161126, abs=1e-6))
+    assert {row[0]: row[1] for row in table.rows()}["truncated"] == "0.00 [0.00, 0.16]"
 
 
 def test_compare_finds_a_difference_that_is_there_and_none_that_is_not():

@@ -45,6 +45,35 @@ def test_missing_values_are_left_out_and_none_is_a_dash():
     assert np.isinf(estimate([np.inf]).mean)  # no missing value but a fault, which has to show
 
 
+def test_a_rare_share_has_an_interval():
+    """Of 0 in 20 the upper end is z^2 / (20 + z^2) = 3.841459 / 23.841459 = 0.161126."""
+    none, every = estimate([0.0] * 20), estimate([True] * 20)
+    assert (none.mean, none.low, none.high) == (0.0, 0.0, pytest.approx(0.161126, abs=1e-6))
+    assert (every.mean, every.low, every.high) == (1.0, pytest.approx(0.838874, abs=1e-6), 1.0)
+    assert str(none) == "0.00 [0.00, 0.16]"
+
+
+def test_a_share_is_a_column_of_0_and_1_alone_or_what_is_called_one():
+    # 3 of 5: (0.6 + 0.384146 -+ 1.959964 sqrt(0.048 + 0.0384146)) / 1.768292
+    found = estimate([1, 0, np.nan, 1, 1, 0])
+    assert (found.mean, found.n) == (0.6, 5)
+    assert (found.low, found.high) == (pytest.approx(0.230724, abs=1e-5), pytest.approx(0.882379, abs=1e-5))
+    assert estimate([0, 1, 2]).low is None
+    assert estimate([0, 1, 1], share=False).low is None
+    assert estimate([0, 0.5, 1, 0.5], share=True).low == estimate([0, 0, 1, 1]).low
+
+
+def test_two_shares_differ_by_newcombes_interval():
+    """0 of 20 against 5 of 20: 0.25 - sqrt((0.25 - 0.111862)^2 + 0.161126^2) is the end towards 0."""
+    none, some = estimate([0.0] * 20), estimate([0.0] * 15 + [1.0] * 5)
+    assert some.low == pytest.approx(0.111862, abs=1e-5)
+    found, back = difference(some, none), difference(none, some)
+    assert found.error == pytest.approx(0.212240 / 1.959964, abs=1e-5)
+    assert (found.sigmas, back.sigmas) == (pytest.approx(0.25 / 0.108287, abs=1e-3), -found.sigmas)
+    assert difference(none, none).error > 0.08
+    assert difference(none, none).sigmas == 0
+
+
 def test_without_spread_there_are_no_sigmas_unless_equal():
     same, other = estimate([1, 1]), estimate([2, 2])
     assert difference(same, same).sigmas == 0.0

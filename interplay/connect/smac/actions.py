@@ -14,14 +14,15 @@ def read_actions(owner: str, actions: Any, legal: np.ndarray) -> np.ndarray:
 
     Args:
         owner: named in errors.
-        actions: (n,) or (n, 1) whole numbers in any form: lists, arrays, tensors, also those on a GPU.
+        actions: (n,) whole numbers, or an array or tensor (n, 1), also on a GPU; in a list each is a number or holds one. SMAC takes
+            ``int`` of each, so a list of lists is refused, as there.
         legal: (n, n_actions) bool.
 
     Raises:
         Refused: an `AssertionError`, for actions that are illegal, or none.
 
     Example:
-        >>> read_actions("battle/3m", [[1.0], [0.0]], np.eye(2, dtype=bool)[::-1])
+        >>> read_actions("battle/3m", np.array([[1.0], [0.0]]), np.eye(2, dtype=bool)[::-1])
         array([1, 0])
         >>> read_actions("battle/3m", [0, 0], np.eye(2, dtype=bool)[::-1])
         Traceback (most recent call last):
@@ -34,6 +35,12 @@ def read_actions(owner: str, actions: Any, legal: np.ndarray) -> np.ndarray:
         given = np.zeros(())
     if given.shape not in ((agents,), (agents, 1)):
         raise Refused(f"{owner}: actions of shape {given.shape}; pass one number for each of {agents} agents")
+    if isinstance(actions, list | tuple):
+        for agent, one in enumerate(actions):
+            if isinstance(one, list | tuple) or np.asarray(_on_host(one)).dtype.kind == "b":
+                raise Refused(
+                    f"{owner}: agent {agent}'s action is {one!r}; pass one whole number for each of {agents} agents"
+                )
     given = given.reshape(-1)
     if not _are_whole(given):
         raise Refused(f"{owner}: actions = {given.tolist()}; pass whole numbers")

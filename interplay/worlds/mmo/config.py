@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from interplay.core.settings import Settings
+from interplay.core.settings import Reward, Settings
 from interplay.worlds.mmo.tasks import HELD, Task, parse_task
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
@@ -46,14 +46,14 @@ class MmoSettings(Settings):
     cap: Annotated[int, Field(ge=1, le=65_535)] | None = None  # largest population C; off = all slots
     cap_draw: Literal["multiple", "uniform", "fixed"] = "multiple"  # how a world's own cap follows from C
     npop: Annotated[int, Field(ge=1, le=255)] = 8  # populations
-    quotas: tuple[Annotated[int, Field(ge=1)], ...] | None = (
+    quotas: tuple[Annotated[int, Field(ge=1, le=65_535)], ...] | None = (
         None  # of each population; off = ceil(cap / npop)
     )
-    spawn_per_tick: Annotated[int, Field(ge=1)] = 1
+    spawn_per_tick: Annotated[int, Field(ge=1, le=65_535)] = 1
     spawn_where: Literal["ring", "scatter"] = "ring"
     respawn: Literal["flow", "immediate", "none"] = "flow"
     prefill: Annotated[int, Field(ge=0, le=65_535)] = 1  # births at reset
-    max_ticks: Annotated[int, Field(ge=1)] | None = None  # truncates the world; off = never
+    max_ticks: Annotated[int, Field(ge=1, lt=2**31)] | None = None  # truncates the world; off = never
 
     # -- bodies (paper, "Foraging"; code) --
     one_per_tile: bool = False
@@ -96,16 +96,16 @@ class MmoSettings(Settings):
     mask_lava: bool = False  # lava counts as an illegal move
 
     # -- rewards (paper, "Reward"); each is logged by itself --
-    reward_alive: float = 1.0  # per tick survived
-    reward_death: float = 0.0  # once (the code: 0 and -1)
-    reward_kill: float = 0.0
-    reward_food: float = 0.0  # per unit gained by eating
-    reward_water: float = 0.0
-    reward_new_tile: float = 0.0  # a tile new to the own population; needs count_visits
+    reward_alive: Reward = 1.0  # per tick survived
+    reward_death: Reward = 0.0  # once (the code: 0 and -1)
+    reward_kill: Reward = 0.0
+    reward_food: Reward = 0.0  # per unit gained by eating
+    reward_water: Reward = 0.0
+    reward_new_tile: Reward = 0.0  # a tile new to the own population; needs count_visits
     task: Annotated[str, Field(max_length=500)] = (
         ""  # conditions (docs/mmo.md), e.g. "survive(100) and eat(20)"
     )
-    reward_task: float = 1.0  # times the change of the task's progress
+    reward_task: Reward = 1.0  # times the change of the task's progress
     team_spirit: Fraction = 0.0  # share of the reward that is the population's mean
 
     count_visits: bool = False  # visits per population and tile, for coverage and overlays

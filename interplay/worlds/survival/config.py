@@ -11,10 +11,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from interplay.core.settings import Settings
+from interplay.core.settings import Reward, Settings
 
-Positive = Annotated[float, Field(gt=0)]
-NotNegative = Annotated[float, Field(ge=0)]
+# Bounds of what has no closer one: float32 observations of such a world stay finite, and int32 health does not wrap around.
+MOST = 1_000_000
+Positive = Annotated[float, Field(gt=0, le=MOST)]
+NotNegative = Annotated[float, Field(ge=0, le=MOST)]
+Size = Annotated[float, Field(ge=-MOST, le=MOST)]
+Points = Annotated[int, Field(ge=0, le=MOST)]
 
 
 # Differences of the code from the paper; all off unless switched on singly or by `author_parity`.
@@ -57,8 +61,8 @@ class SurvivalSettings(Settings):
     # -- bodies (paper 3.1; code) --
     agent_radius: Positive = 0.5
     item_radius: Positive = 0.25
-    box_width: tuple[float, float] = (1.0, 1.0)  # mean and standard deviation of a normal
-    box_height: tuple[float, float] = (1.5, 1.5)
+    box_width: tuple[Size, Size] = (1.0, 1.0)  # mean and standard deviation of a normal
+    box_height: tuple[Size, Size] = (1.5, 1.5)
     box_least: Positive = 0.1  # shortest side
     density: Positive = 1.0  # kg per square metre
     friction: NotNegative = 0.2
@@ -75,10 +79,10 @@ class SurvivalSettings(Settings):
     )
 
     # -- health and melee (paper 3.3) --
-    health: Annotated[int, Field(ge=1)] = 100
+    health: Annotated[int, Field(ge=1, le=MOST)] = 100
     health_cap: Annotated[int, Field(ge=1)] | None = None  # remedy: largest health
     melee: Literal["continuous", "cooldown", "off"] = "continuous"
-    melee_damage: Annotated[int, Field(ge=0)] = 5
+    melee_damage: Points = 5
     melee_cooldown: Annotated[int, Field(ge=1)] = 40  # steps, for melee = "cooldown"
     melee_range: Positive = 2.0  # from the agent's centre
     immunity: Annotated[int, Field(ge=0)] = (
@@ -86,8 +90,8 @@ class SurvivalSettings(Settings):
     )
 
     # -- heals, boxes, inventory (paper 3.4, 3.5) --
-    heal_amount: Annotated[int, Field(ge=0)] = 75
-    box_health: Annotated[int, Field(ge=1)] = 5
+    heal_amount: Points = 75
+    box_health: Annotated[int, Field(ge=1, le=MOST)] = 5
     ownership: bool = True  # only the first breaker damages a placed box
     slots: Annotated[int, Field(ge=1, le=16)] = 4
     pickup_radius: NotNegative = 0.5
@@ -99,11 +103,11 @@ class SurvivalSettings(Settings):
 
     # -- safe zone (paper 3.2; code) --
     zone_radii: tuple[Positive, ...] = (12.5, 10.0, 7.5, 5.0, 4.0, 2.0, 1.0)  # a final 0 is appended
-    zone_centres: tuple[tuple[float, float], ...] | None = (
+    zone_centres: tuple[tuple[Size, Size], ...] | None = (
         None  # fixed centres, one per phase with the final one
     )
     zone_cooldown: Annotated[int, Field(ge=1)] = 100  # steps of a phase, and of the move to the next one
-    zone_damage: Annotated[int, Field(ge=0)] = 1  # per step outside
+    zone_damage: Points = 1  # per step outside
 
     # -- sight (paper 3.6) --
     view_depth: Positive = 10.0
@@ -114,10 +118,10 @@ class SurvivalSettings(Settings):
     omniscient: bool = False
 
     # -- reward and end (paper 3.7, 5.1) --
-    reward_alive: float = 1.0
-    reward_dead: float = 0.0
-    reward_kill: float = 0.0
-    reward_death: float = 0.0
+    reward_alive: Reward = 1.0
+    reward_dead: Reward = 0.0
+    reward_kill: Reward = 0.0
+    reward_death: Reward = 0.0
     team_reward: Literal["any", "each"] = "any"  # each (remedy): mean over the members, dead ones included
     end: Literal["alldead", "lastalive"] = "alldead"
     max_steps: Annotated[int, Field(ge=1)] | None = None  # truncation

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from interplay.core.settings import Settings
+from interplay.core.settings import Reward, Settings
 from interplay.worlds.werewolf.phases import PhaseRow, standard_phases
 from interplay.worlds.werewolf.roles import EXTRA, NAMES
 from interplay.worlds.werewolf.theory import odds
@@ -34,12 +34,12 @@ Arm = Literal[
 class Penalties(Settings):
     """Rewards (specification 8)."""
 
-    day: float = Field(-1.0, description="To the living, for each execution phase (WD -1, PC 0).")
-    death: float = Field(-5.0, description="To a player who dies.")
-    accord: float = Field(-1.0, description="To a voter whose ballot did not name the chosen player.")
-    victory: float = Field(25.0, description="To every member of the winning team, the dead included.")
-    lost: float = Field(-25.0, description="To every member of the losing team, the dead included.")
-    wasted: float = Field(0.0, description="To all living, for an execution that chose nobody.")
+    day: Reward = Field(-1.0, description="To the living, for each execution phase (WD -1, PC 0).")
+    death: Reward = Field(-5.0, description="To a player who dies.")
+    accord: Reward = Field(-1.0, description="To a voter whose ballot did not name the chosen player.")
+    victory: Reward = Field(25.0, description="To every member of the winning team, the dead included.")
+    lost: Reward = Field(-25.0, description="To every member of the losing team, the dead included.")
+    wasted: Reward = Field(0.0, description="To all living, for an execution that chose nobody.")
 
 
 class ObservationGroup(Settings):
@@ -99,12 +99,16 @@ class WerewolfSettings(Settings):
     signal_length: int = Field(0, ge=0, le=256, description="Symbols in a word, L.")
     signal_range: int = Field(9, ge=0, le=32_767, description="Different symbols, S.")
     claims: bool = Field(False, description="Adds a structured claim to the word: verb, subject, role.")
-    max_days: int | None = Field(None, ge=1, description="Executions before the game is cut; off: n.")
+    max_days: int | None = Field(
+        None, ge=1, le=10_000, description="Executions before the game is cut; off: n."
+    )
     penalties: Penalties = Penalties()
     accord: Literal["flat", "rank"] = Field(
         "flat", description="Charge accord once, or by the place of the chosen player on the ballot."
     )
-    rank_absent: int | None = Field(None, ge=0, description="Place of a player not on the ballot; off: b.")
+    rank_absent: int | None = Field(
+        None, ge=0, le=10_000, description="Place of a player not on the ballot; off: b."
+    )
     reward_terms: bool = Field(False, description="Keep the parts of the reward apart, for logs.")
     dead: Literal["spectate", "end_with_bootstrap"] = Field(
         "spectate",
