@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from interplay.core.helping import processors
 from interplay.core.settings import build
-from interplay.train.forecast import WARM, exchange_seconds
+from interplay.train.forecast import WARM, exchange_seconds, rounds
 from interplay.train.making import make_learner, registry_factory
 from interplay.train.settings import TrainSettings
 
@@ -121,7 +121,7 @@ def main() -> None:
         print(
             f"| {machines} x {workers} | {one.update / same:.1f} | {one.agent_steps * count:,.0f} | "
             f"{one.agent_steps * count / wide:,.0f} | {one.update / wide:.2f} | "
-            f"{4e-6 * numbers * (machines - 1) * one.gradient_steps:,.0f} |"
+            f"{4e-6 * numbers * rounds(machines) * one.gradient_steps:,.0f} |"
         )
 
 

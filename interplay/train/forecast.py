@@ -21,8 +21,7 @@ from interplay.train.trainer import train
 SECONDS = 10.0  # of a trial, after its first updates
 WARM = 2  # updates with gradient steps that compile
 BANDWIDTH = 1.25e9  # bytes per second between machines: 10 Gb/s
-MESSAGE = 2e-4  # seconds of a message
-STEP = 1.9e-3  # seconds of a gradient step beside its work, with two machines (docs/results/scale.md)
+STEP = 6e-4  # seconds of a gradient step beside its work and its bytes, with two machines (docs/results/scale.md)
 PATIENCE = 1000  # updates of a trial without a gradient step
 
 
@@ -56,19 +55,22 @@ class Costs(NamedTuple):
 
     def received(self, machines: int) -> float:
         """Bytes per second that each of so many machines receives."""
-        return 4.0 * self.numbers * (machines - 1) * self.gradient_steps / self.on(machines).update
+        return 4.0 * self.numbers * rounds(machines) * self.gradient_steps / self.on(machines).update
 
 
 def exchange_seconds(machines: int, numbers: int) -> float:
-    """Seconds that a gradient step takes beside its work: what was measured with two machines, and a ring for more.
+    """Seconds that a gradient step takes beside its work: what was measured with two machines, once a round.
 
     Example:
         >>> [round(exchange_seconds(machines, 125_000), 5) for machines in (1, 2, 4)]
-        [0.0, 0.0023, 0.0035]
+        [0.0, 0.001, 0.002]
     """
-    if machines == 1:
-        return 0.0
-    return STEP + (machines - 2) * MESSAGE + (machines - 1) * 4 * numbers / BANDWIDTH
+    return rounds(machines) * (STEP + 4 * numbers / BANDWIDTH)
+
+
+def rounds(machines: int) -> int:
+    """How often each machine meets another one, until all have the sum."""
+    return (machines - 1).bit_length()
 
 
 def measure(settings: TrainSettings, seconds: float = SECONDS) -> Costs:

@@ -15,12 +15,12 @@ from tests.train.runs import log_of, short_run
 
 def test_more_machines_share_the_work_and_exchange_in_each_gradient_step() -> None:
     one = Costs(2.0, 1000.0, 10.0, 1_000_000, 0, 5)
-    # An exchange of four: 1.9 ms, two further messages of 0.2 ms, and 12 MB at 1.25 GB/s; ten of them.
-    four = 2.0 / 4 + 10 * (0.0019 + 2 * 0.0002 + 3 * 0.0032)
+    # An exchange of four is two rounds, each 0.6 ms and 4 MB at 1.25 GB/s; ten of them.
+    four = 2.0 / 4 + 10 * 2 * (0.0006 + 0.0032)
     assert one.on(1) == one
     assert one.on(4).update == pytest.approx(four)
     assert one.on(4).rate == pytest.approx(1000 / four)
-    assert one.received(4) == pytest.approx(10 * 3 * 4e6 / four)
+    assert one.received(4) == pytest.approx(10 * 2 * 4e6 / four)
 
 
 def test_a_trial_has_the_numbers_of_the_run(tmp_path: Path) -> None:

@@ -1,41 +1,42 @@
 """Runs over several machines: every machine trains its own shards, and their first workers exchange vectors over the network.
 
-jax's distributed runtime starts the exchange and ends all machines if one is silent; gloo carries the vectors. The first worker of
-machine 0 leads the run and writes its folder; the others follow.
+jax's distributed runtime lets the machines meet and ends all if one is silent; vectors go over sockets between pairs of machines. The
+first worker of machine 0 leads the run and writes its folder; the others follow.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hmac
 import json
 import math
 import os
+import secrets
+import select
 import socket
 import sys
 import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
 import jax
 import numpy as np
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from interplay.core.errors import UserError
 from interplay.core.reading import parse_json
 from interplay.core.stopping import Stop
-from interplay.train.parallel.exchange import DTYPES, FORM, TURN, LostWorker, SharedMemory, tree_sum
+from interplay.train.parallel.exchange import DTYPES, FORM, TURN, LostWorker, SharedMemory
 from interplay.train.run.progress import tell
 
 HEARTBEAT_TIMEOUT = 20  # seconds without a sign before jax ends the other machines
 START_TIMEOUT = 300  # seconds for all machines to start
 QUIET = 10.0  # seconds of waiting without a line
-_AXIS = "machines"
+_TOKEN = 16  # bytes
+_STRANGER = 5.0  # seconds in which a connection has to show the token
 # Seconds between the relay's looks: within the first ones of a wait, and later.
 _SOON, _NAP, _LONG_NAP = 20e-3, 20e-6, 1e-3
-_SMALL = 1024  # words; vectors are padded to a power of two below, to a multiple above, so that few programs are compiled
 
 
 class Machines(NamedTuple):
@@ -71,19 +72,24 @@ class Network:
         self._waits = _Waits(
             f"{here} another machine, which is lost after {HEARTBEAT_TIMEOUT} s without a sign"
         )
-        first = [min(_devices_of(node), key=lambda device: device.id) for node in range(self.nodes)]
-        mesh = Mesh(np.array(first), (_AXIS,))
-        self._device = first[self.node]
-        self._rows = NamedSharding(mesh, PartitionSpec(_AXIS))
-        self._gather = jax.jit(
-            jax.shard_map(
-                lambda row: jax.lax.all_gather(row[0], _AXIS),
-                mesh=mesh,
-                in_specs=PartitionSpec(_AXIS),
-                out_specs=PartitionSpec(),
-                check_vma=False,
-            )
-        )
+        try:
+            self._partners = meet_partners(machines, jax._src.distributed.global_state.client)
+        except OSError as error:
+            raise UserError(f"{here} a connection ({error}); open the ports between the machines") from None
+
+    def all_reduce(self, vector: np.ndarray) -> np.ndarray:
+        """The tree sum over all machines' vectors, of one shape and dtype: neighbours, then neighbouring pairs.
+
+        Raises:
+            LostWorker: if a machine is gone.
+        """
+        total = vector
+        for distance, partner in self._partners.items():
+            own = np.ascontiguousarray(total)
+            other = np.empty_like(own)
+            self._swap(partner, own, other)
+            total = own + other if not self.node & distance else other + own
+        return total
 
     def gather(self, vector: np.ndarray) -> list[np.ndarray]:
         """The vectors of all machines, of one shape and dtype, in their order.
@@ -91,18 +97,31 @@ class Network:
         Raises:
             LostWorker: if a machine is gone.
         """
-        size = vector.nbytes
-        padded = np.zeros(_padded(-(-size // 4)) * 4, np.uint8)
-        padded[:size] = vector.reshape(-1).view(np.uint8)
-        row = jax.device_put(padded.view(np.uint32)[None], self._device)
-        shape = (self.nodes, row.shape[1])
-        given = jax.make_array_from_single_device_arrays(shape, self._rows, [row])
+        rows = np.ascontiguousarray(vector)[None]
+        for distance, partner in self._partners.items():
+            other = np.empty_like(rows)
+            self._swap(partner, rows, other)
+            rows = np.concatenate([rows, other] if not self.node & distance else [other, rows])
+        return list(rows)
+
+    def _swap(self, partner: socket.socket, own: np.ndarray, other: np.ndarray) -> None:
+        """Sends a vector to another machine, and receives one of that size from it."""
+        out, into = (array.reshape(-1).view(np.uint8).data for array in (own, other))
+        sent = got = 0
         try:
             with self._waits.waiting():
-                found = np.asarray(self._gather(given).addressable_data(0))
-        except (RuntimeError, ValueError) as error:  # jax raises either
-            raise LostWorker(f"another machine of {self.nodes} is gone ({_first_line(error)})") from None
-        return [words.view(np.uint8)[:size].view(vector.dtype) for words in found]
+                while sent < len(out) or got < len(into):
+                    sending = [partner] if sent < len(out) else []
+                    ready, free, _ = select.select([partner] if got < len(into) else [], sending, [])
+                    if free:
+                        sent += partner.send(out[sent:])
+                    if ready:
+                        came = partner.recv_into(into[got:])
+                        if not came:
+                            raise ConnectionResetError("its connection is closed")
+                        got += came
+        except OSError as error:
+            raise LostWorker(f"another machine of {self.nodes} is gone ({error})") from None
 
     def texts(self, text: str) -> list[str]:
         """The texts of all machines, in their order."""
@@ -174,7 +193,7 @@ class Relay:
             while self._arrived(turn, counters[:-1]):
                 size, kind = divmod(int(self._local.signs[self._local.rank, FORM]), len(DTYPES))
                 own = self._local.own_sum(size, DTYPES[kind], turn)
-                total = tree_sum(self._network.gather(own))
+                total = self._network.all_reduce(own)
                 np.copyto(self._local.seat(self._local.size, size, DTYPES[kind], turn), total)
                 with self._barrier:
                     counters[-1] = turn
@@ -271,16 +290,52 @@ def _check(machines: Machines) -> None:
         )
 
 
+def meet_partners(machines: Machines, store: Any) -> dict[int, socket.socket]:
+    """Distance -> a connection to the machine that is 1, 2, 4, ... away.
+
+    The lower of two machines listens, at the address under which machine 0 reaches it; the other one shows a token.
+
+    Args:
+        store: of keys, the coordinator's, from which the token comes.
+    """
+    nodes, node, coordinator = machines
+    if node == 0:
+        store.key_value_set("interplay/token", secrets.token_hex(_TOKEN))
+    limit = 1000 * START_TIMEOUT
+    token = bytes.fromhex(store.blocking_key_value_get("interplay/token", limit))
+    distances = [1 << k for k in range(nodes.bit_length() - 1)]
+    found: dict[int, socket.socket] = {}
+    own = _own_address(coordinator)
+    family = socket.AF_INET6 if ":" in own else socket.AF_INET
+    with socket.create_server((own, 0), family=family) as server:
+        host, port = server.getsockname()[:2]
+        store.key_value_set(f"interplay/{node}", json.dumps([host, port]))
+        for distance in distances:
+            if node & distance:
+                there = parse_json(store.blocking_key_value_get(f"interplay/{node ^ distance}", limit))
+                found[distance] = socket.create_connection(tuple(there), START_TIMEOUT)
+                found[distance].sendall(token + node.to_bytes(4))
+        while missing := {distance for distance in distances if not node & distance} - found.keys():
+            server.settimeout(START_TIMEOUT)
+            partner, _ = server.accept()
+            partner.settimeout(_STRANGER)
+            with contextlib.suppress(OSError):
+                shown = partner.recv(_TOKEN + 4, socket.MSG_WAITALL)
+                distance = node ^ int.from_bytes(shown[_TOKEN:])
+                if hmac.compare_digest(shown[:_TOKEN], token) and distance in missing:
+                    found[distance] = partner
+                    continue
+            partner.close()
+    for partner in found.values():
+        partner.setblocking(False)
+        partner.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return dict(sorted(found.items()))
+
+
 def _connect(machines: Machines, stop: Stop | None) -> None:
     """Meets the other machines; binds to the address under which machine 0 is reached, not to all interfaces."""
-    from jax._src import xla_bridge
-
     nodes, node, coordinator = machines
-    own = _own_address(coordinator)
-    # By itself gloo takes the address of the host's name, on Debian 127.0.1.1, which other machines do not reach.
-    made = xla_bridge._jax.make_gloo_tcp_collectives
-    xla_bridge._jax.make_gloo_tcp_collectives = partial(made, hostname=own)
-    jax.config.update("jax_cpu_collectives_implementation", "gloo")
+    jax.config.update("jax_cpu_collectives_implementation", None)  # vectors have a way of their own
     jax.config.update("jax_enable_preemption_service", False)  # it would take SIGTERM away
     absent = UserError(
         f"{nodes} machines did not meet at {coordinator} within {START_TIMEOUT} s; are all started?"
@@ -322,22 +377,6 @@ def _own_address(coordinator: str) -> str:
             return str(way.getsockname()[0])
     except OSError as error:
         raise UserError(f"coordinator = {coordinator}: {error}") from None
-
-
-def _devices_of(node: int) -> list[Any]:
-    return [device for device in jax.devices("cpu") if device.process_index == node]
-
-
-def _padded(words: int) -> int:
-    """Words of a padded vector.
-
-    Example:
-        >>> _padded(3), _padded(700), _padded(1025)
-        (4, 1024, 2048)
-    """
-    if words < _SMALL:
-        return 1 << max(words - 1, 0).bit_length()
-    return -(-words // _SMALL) * _SMALL
 
 
 def _first_line(error: Exception) -> str:

@@ -93,7 +93,7 @@ def _arrive(place: Any, turn: int, vector: Any) -> None:
 @plain
 def _wait(place: Any, turn: int) -> bool:
     """Waits for all counters; False if one is late for too long."""
-    looks = 0
+    looks = _SPINS if place[TOTAL] >= 0 else 0  # a relay needs this processor
     for rank in range(place[SIZE]):
         while load_acquire(place[BLOCK] + rank * LINE * 8) < turn:
             looks += 1
