@@ -51,7 +51,7 @@ class MAPPOEnv(SmacFace):
         >>> observations, states, legal = env.reset()
         >>> observations.shape, states.shape, legal.shape, env.observation_space[0]
         ((3, 30), (3, 48), (3, 9), [30, [2, 5], [3, 5], [1, 4], [1, 1]])
-        >>> observations, states, rewards, dones, infos, legal = env.step([[4], [4], [4]])
+        >>> observations, states, rewards, dones, infos, legal = env.step(np.array([[4], [4], [4]]))
         >>> rewards, dones.tolist(), infos[0]["bad_transition"]
         ([[0.0], [0.0], [0.0]], [False, False, False], False)
     """
