@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from types import SimpleNamespace
 
 import numpy as np
@@ -62,6 +63,20 @@ def test_a_strangers_environment_is_asked_in_its_own_forms():
         for agent, action in actions.items():
             assert env.action_space(agent).contains(action), (agent, action)
         observations, *_, infos = env.step(actions)
+
+
+@pytest.mark.parametrize("name", ["mlp", "gru"])
+def test_a_copy_plays_on_alike_with_a_memory_of_its_own(name):
+    world_id, network = CASES[name]
+    policy, world = made(world_id, network)
+    policy.greedy = False
+    policy.start(world, seed=3)
+    steps = [world.reset(seeds=5)]
+    first = policy.act(steps[0])
+    steps.append(world.step(first))
+    twin = copy.deepcopy(policy)
+    wanted = [policy.act(steps[1]) for _ in range(3)]  # the twin is where the policy was
+    assert all(np.array_equal(twin.act(steps[1]), action) for action in wanted)
 
 
 def test_memory_goes_on_until_it_is_told_to_forget():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -93,6 +94,14 @@ class TrainedPolicy(Policy):
         self.names = tuple(names)
         self._tensors = tensors
         self._others = dict(others or {})
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> TrainedPolicy:
+        """A copy with a memory of its own; weights and compiled programs do not change and are shared, as jax cannot copy all of them."""
+        twin = memo[id(self)] = type(self).__new__(type(self))
+        for name, value in vars(self).items():
+            shared = name in ("networks", "inference", "settings", "_tensors")
+            twin.__dict__[name] = value if shared else copy.deepcopy(value, memo)
+        return twin
 
     def load_weights(self, tensors: Sequence[Mapping[str, np.ndarray]]) -> None:
         """Sets other weights of the same networks, used from the next `start` on."""
