@@ -87,6 +87,8 @@ class Overdue:
         self.give_up: Callable[[str], None] = self._interrupt
         self.error = ""
         self.hurried = False
+        # Held where a call is given up, and where one ends: its signal comes before its end, or never.
+        self.lock = threading.Lock()
         self._clocks: weakref.WeakKeyDictionary[Stepping, _Clock] = weakref.WeakKeyDictionary()
         self._thread: threading.Thread | None = None
 
@@ -115,16 +117,21 @@ class Overdue:
         while True:
             time.sleep(_BREATH)
             for stepping, clock in list(self._clocks.items()):
-                lasted = clock.look(stepping)
-                late = lasted > self.limit + (_GRACE if stepping.silent else 0.0)
-                main = stepping.thread == threading.main_thread().ident  # only this one can be interrupted
-                if clock.given_up or not main or not (late or (self.hurried and clock.line)):
-                    continue
-                clock.given_up = True
-                if self.hurried:
-                    _interrupt_main()
-                else:
-                    self.give_up(_line(stepping, lasted))
+                with self.lock:
+                    self._judge(stepping, clock)
+
+    def _judge(self, stepping: Stepping, clock: _Clock) -> None:
+        """Gives up a call that is late."""
+        lasted = clock.look(stepping)
+        late = lasted > self.limit + (_GRACE if stepping.silent else 0.0)
+        main = stepping.thread == threading.main_thread().ident  # only this one can be interrupted
+        if clock.given_up or not main or not (late or (self.hurried and clock.line)):
+            return
+        clock.given_up = True
+        if self.hurried:
+            _interrupt_main()
+        else:
+            self.give_up(_line(stepping, lasted))
 
     def _interrupt(self, line: str) -> None:
         self.error = f"{line}; {CURE}"

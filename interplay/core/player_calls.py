@@ -18,24 +18,29 @@ _OURS = __name__.partition(".")[0] + "."
 
 
 class _Calls:
-    """The calls of players in one thread; see `interplay.core.overdue.Stepping`."""
+    """The calls of players in one thread, the outermost alone; see `interplay.core.overdue.Stepping`."""
 
     def __init__(self) -> None:
         self.calls, self.thread, self.silent = 0, threading.get_ident(), False
-        self._running: list[str] = []
+        self._running = ""
         OVERDUE.watch(self)
 
     def busy(self) -> str:
-        running = self._running[-1:]
-        return f"player {running[0]}" if running else ""
+        return self._running
 
     def call(self, name: str, method: Callable[..., T], args: tuple[Any, ...]) -> T:
+        if self._running:  # a player that asks another one
+            return method(*args)
         self.calls += 1
-        self._running.append(f"{name} has not come back from {method.__name__}")
+        self._running = f"player {name} has not come back from {getattr(method, '__name__', 'a call')}"
         try:
             return method(*args)
         finally:
-            self._running.pop()
+            try:
+                with OVERDUE.lock:
+                    self._running = ""
+            finally:
+                self._running = ""
 
 
 _of_thread = threading.local()
@@ -44,21 +49,24 @@ _of_thread = threading.local()
 def of_player(policy: Policy, method: Callable[..., T], *args: Any) -> T:
     """Calls a player's method; errors of users, or in user-defined code, get the player's name.
 
-    A player that is not of this package has ten seconds until a line is printed, and the limit of `OVERDUE` until it is given up.
+    A player that is not of this package has ten seconds until a line is printed, and in the main thread the limit of `OVERDUE` until it
+    is given up.
     """
+    name = type(policy).__name__
     try:
+        name = policy.name
         if type(policy).__module__.startswith(_OURS):
             return method(*args)
         if not hasattr(_of_thread, "calls"):
             _of_thread.calls = _Calls()
-        return _of_thread.calls.call(policy.name, method, args)
+        return _of_thread.calls.call(name, method, args)
     except KeyboardInterrupt:
         refuse_overdue()
         raise
     except USER_ERRORS as error:
-        raise UserError(f"player {policy.name}: {error}") from error
+        raise UserError(f"player {name}: {error}") from error
     except (Exception, SystemExit) as error:
         if place := where(error):
             what = " ".join(f"{type(error).__name__}: {error}".split())
-            raise UserError(f"player {policy.name}: {what} ({place})") from error
+            raise UserError(f"player {name}: {what} ({place})") from error
         raise

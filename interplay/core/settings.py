@@ -59,9 +59,11 @@ class Settings(pydantic.BaseModel):
 
     Attributes:
         also_called: name of a key in other packages -> its name here, in any group, for suggestions.
+        most_integer: of a whole number without a closer bound.
     """
 
     also_called: ClassVar[Mapping[str, str]] = {}
+    most_integer: ClassVar[int] = MOST
     model_config = pydantic.ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
 
     def code_names(self) -> Iterator[tuple[str, Any]]:
@@ -75,7 +77,7 @@ class Settings(pydantic.BaseModel):
     @classmethod
     def _fits_int64(cls, value: Any) -> Any:
         """Runs after a field's own bounds, which are closer."""
-        if _beyond_int64(value):
+        if _beyond(value, cls.most_integer):
             raise PydanticCustomError("beyond_int64", "beyond int64")
         return value
 
@@ -237,12 +239,12 @@ def from_toml(path: Path | str, model: type[M]) -> M:
     return build(model, read_toml(path), str(path))
 
 
-def _beyond_int64(value: Any) -> bool:
+def _beyond(value: Any, most: int) -> bool:
     if isinstance(value, Mapping):
         value = tuple(value.values())
     if isinstance(value, tuple | list):
-        return any(_beyond_int64(part) for part in value)
-    return isinstance(value, int) and not -MOST - 1 <= value <= MOST
+        return any(_beyond(part, most) for part in value)
+    return isinstance(value, int) and not -MOST - 1 <= value <= most
 
 
 def _python_form(value: Any, annotation: Any) -> Any:

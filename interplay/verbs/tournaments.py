@@ -71,8 +71,8 @@ def tournament(
         ray: start these processes on a Ray cluster, from a folder that its machines share: HOST:PORT of its head, or auto for that of
             this machine.
         record: matches of every matchup and seat to record, for ``interplay view``; with `resume` also of matches that were played before.
-        step_limit: seconds until a player, or an environment, that does not come back is given up; with several processes its
-            matches are played again, and left out at the third time.
+        step_limit: seconds until a player, or an environment, that does not come back from one call is given up, which ends the
+            command; with several processes its matches are played again instead, and aborted at the third time.
         seed: of the worlds and of the players' draws.
         trust: as for `evaluate`.
 

@@ -16,6 +16,7 @@ from interplay.connect.parallel_world import ParallelEnvWorld
 from interplay.core import overdue
 from interplay.core.errors import UserError
 from interplay.core.overdue import OVERDUE
+from interplay.core.player_calls import of_player
 from interplay.core.policy import Policy
 from interplay.core.stopping import finishing
 from interplay.evaluate.episodes import play as evaluate
@@ -197,4 +198,20 @@ class Sleeper(Policy):
 def test_a_player_is_given_up_in_an_evaluation():
     with OVERDUE.limited(1.0), pytest.raises(UserError, match="player sleeper has not come back from act"):
         evaluate(make_world("dilemma/fixed", 2), Sleeper(), episodes=2)
+    assert OVERDUE.error == ""
+
+
+class Asks(Sleeper):
+    """A player that asks another one again and again."""
+
+    name = "asks"
+
+    def act(self, timestep):
+        while True:
+            of_player(self, time.sleep, 0.1)
+
+
+def test_a_player_that_asks_another_one_is_one_call():
+    with OVERDUE.limited(1.0), pytest.raises(UserError, match="player asks has not come back from act"):
+        evaluate(make_world("dilemma/fixed", 2), Asks(), episodes=2)
     assert OVERDUE.error == ""

@@ -66,10 +66,11 @@ def test_sums_and_rows_of_pairs_are_those_of_all(nodes: int) -> None:
 
 
 def test_a_stranger_is_turned_away_and_machines_meet() -> None:
-    store, shown = Store(), [b"", b"x" * 20]
+    store, shown, silent = Store(), [b"", b"x" * 20], []
 
     def intrude() -> list[bytes]:
         host, port = json.loads(store.blocking_key_value_get("interplay/0", 0))
+        silent.extend(socket.create_connection((host, port)) for _ in range(70))  # more than may wait
         found = []
         for words in shown:
             with socket.create_connection((host, port)) as stranger:
@@ -82,6 +83,8 @@ def test_a_stranger_is_turned_away_and_machines_meet() -> None:
         first = pool.submit(meet, 2, 0, store)
         assert pool.submit(intrude).result(timeout=20) == [b"", b""]
         second = meet(2, 1, store)
+    for one in silent:
+        one.close()
     sums = ThreadPoolExecutor(1).submit(second.all_reduce, np.ones(3))
     assert first.result().all_reduce(np.arange(3.0)).tolist() == [1.0, 2.0, 3.0]
     assert sums.result().tolist() == [1.0, 2.0, 3.0]
@@ -92,3 +95,16 @@ def test_a_machine_that_is_gone_is_lost() -> None:
     there._partners[1].close()
     with pytest.raises(LostWorker, match="another machine of 2 is gone"):
         here.all_reduce(np.ones(3))
+
+
+def test_a_token_that_comes_in_pieces_is_a_token() -> None:
+    store = Store()
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(meet, 2, 0, store)
+        host, port = json.loads(store.blocking_key_value_get("interplay/0", 0))
+        words = bytes.fromhex(store["interplay/token"]) + (1).to_bytes(4)
+        with socket.create_connection((host, port)) as slow:
+            for piece in (words[:5], words[5:17], words[17:]):
+                slow.sendall(piece)
+                time.sleep(0.05)
+            assert list(first.result(timeout=20)._partners) == [1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import struct
 import zlib
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import pydantic
 
@@ -61,6 +61,7 @@ class Header(Settings):
     """
 
     model_config = pydantic.ConfigDict(extra="ignore")  # a later minor version may have more keys
+    most_integer: ClassVar[int] = 2**64 - 1  # seeds of worlds are uint64
     world: str
     world_version: int = 1
     options: dict[str, Any] = pydantic.Field(default_factory=dict)

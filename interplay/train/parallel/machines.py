@@ -18,7 +18,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 import jax
@@ -34,7 +34,7 @@ HEARTBEAT_TIMEOUT = 20  # seconds without a sign before jax ends the other machi
 START_TIMEOUT = 300  # seconds for all machines to start
 QUIET = 10.0  # seconds of waiting without a line
 _TOKEN = 16  # bytes
-_STRANGER = 5.0  # seconds in which a connection has to show the token
+_STRANGERS = 64  # connections that have not shown the token
 # Seconds between the relay's looks: within the first ones of a wait, and later.
 _SOON, _NAP, _LONG_NAP = 20e-3, 20e-6, 1e-3
 
@@ -68,14 +68,10 @@ class Network:
         _check(machines)
         here = f"machine {self.node} of {self.nodes} waits for"
         with _Waits(f"{here} the others, which have {START_TIMEOUT} s to come").waiting():
-            _connect(machines, stop)
+            self._partners = _connect(machines, stop)
         self._waits = _Waits(
             f"{here} another machine, which is lost after {HEARTBEAT_TIMEOUT} s without a sign"
         )
-        try:
-            self._partners = meet_partners(machines, jax._src.distributed.global_state.client)
-        except OSError as error:
-            raise UserError(f"{here} a connection ({error}); open the ports between the machines") from None
 
     def all_reduce(self, vector: np.ndarray) -> np.ndarray:
         """The tree sum over all machines' vectors, of one shape and dtype: neighbours, then neighbouring pairs.
@@ -260,7 +256,8 @@ def network_of(machines: Machines | None, stop: Stop | None = None) -> Iterator[
 def _leave(error: BaseException) -> NoReturn:
     """Ends the process with an error."""
     if isinstance(error, KeyboardInterrupt):
-        line, code = "stopped", int(error.args[0]) if error.args else 130
+        number = getattr(error, "number", None)  # of `Stopped`, the second signal
+        line, code = "stopped", 128 + number if number else int(error.args[0]) if error.args else 130
     elif isinstance(error, (UserError, LostWorker)):
         line, code = f"interplay: {error}", 2 if isinstance(error, UserError) else 1
     else:
@@ -284,9 +281,9 @@ def _check(machines: Machines) -> None:
     if not 0 <= node < nodes:
         raise UserError(f"node = {node}: with {nodes} machines they are 0 to {nodes - 1}")
     host, colon, port = coordinator.rpartition(":")
-    if not (host and colon and port.isdecimal()):
+    if not (host and colon and port.isdecimal()) or (":" in host and host[0] + host[-1] != "[]"):
         raise UserError(
-            f"coordinator = {coordinator!r}: write HOST:PORT of machine 0, for example 10.0.0.1:7777"
+            f"coordinator = {coordinator!r}: write HOST:PORT of machine 0, for example 10.0.0.1:7777 or [fd00::1]:7777"
         )
 
 
@@ -315,24 +312,62 @@ def meet_partners(machines: Machines, store: Any) -> dict[int, socket.socket]:
                 there = parse_json(store.blocking_key_value_get(f"interplay/{node ^ distance}", limit))
                 found[distance] = socket.create_connection(tuple(there), START_TIMEOUT)
                 found[distance].sendall(token + node.to_bytes(4))
-        while missing := {distance for distance in distances if not node & distance} - found.keys():
-            server.settimeout(START_TIMEOUT)
-            partner, _ = server.accept()
-            partner.settimeout(_STRANGER)
-            with contextlib.suppress(OSError):
-                shown = partner.recv(_TOKEN + 4, socket.MSG_WAITALL)
-                distance = node ^ int.from_bytes(shown[_TOKEN:])
-                if hmac.compare_digest(shown[:_TOKEN], token) and distance in missing:
-                    found[distance] = partner
-                    continue
-            partner.close()
+        expected = {distance for distance in distances if not node & distance}
+        found |= _accept(server, {node ^ distance: distance for distance in expected}, token)
     for partner in found.values():
         partner.setblocking(False)
         partner.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return dict(sorted(found.items()))
 
 
-def _connect(machines: Machines, stop: Stop | None) -> None:
+def _accept(server: socket.socket, expected: Mapping[int, int], token: bytes) -> dict[int, socket.socket]:
+    """Distance -> the connection of an expected machine that shows the token and its number; others are closed.
+
+    Raises:
+        TimeoutError: if a machine does not come.
+    """
+    found: dict[int, socket.socket] = {}
+    shown: dict[socket.socket, bytes] = {}  # of those that have not shown all, the oldest first
+    until = time.monotonic() + START_TIMEOUT
+    try:
+        while len(found) < len(expected):
+            if time.monotonic() > until:
+                raise TimeoutError("a machine did not come")
+            for one in select.select([server, *shown], [], [], 1.0)[0]:
+                if one is server:
+                    one, _ = server.accept()
+                    one.setblocking(False)
+                    shown[one] = b""
+                    if len(shown) > _STRANGERS:
+                        oldest = next(iter(shown))
+                        del shown[oldest]
+                        oldest.close()
+                    continue
+                if one not in shown:
+                    continue
+                before, came = shown.pop(one), b""
+                with contextlib.suppress(OSError):
+                    came = one.recv(_TOKEN + 4 - len(before))
+                words = before + came
+                if came and len(words) < _TOKEN + 4:
+                    shown[one] = words
+                    continue
+                distance = expected.get(int.from_bytes(words[_TOKEN:]))
+                if (
+                    hmac.compare_digest(words[:_TOKEN], token)
+                    and distance is not None
+                    and distance not in found
+                ):
+                    found[distance] = one
+                else:
+                    one.close()
+    finally:
+        for one in shown:
+            one.close()
+    return found
+
+
+def _connect(machines: Machines, stop: Stop | None) -> dict[int, socket.socket]:
     """Meets the other machines; binds to the address under which machine 0 is reached, not to all interfaces."""
     nodes, node, coordinator = machines
     jax.config.update("jax_cpu_collectives_implementation", None)  # vectors have a way of their own
@@ -343,7 +378,8 @@ def _connect(machines: Machines, stop: Stop | None) -> None:
     limit = threading.Timer(START_TIMEOUT, _leave, [absent])  # jax itself would end with a trace of its C++
     limit.daemon = True
     limit.start()
-    failed: list[RuntimeError] = []
+    failed: list[Exception] = []
+    partners: dict[int, socket.socket] = {}
 
     def meet() -> None:
         try:
@@ -353,7 +389,8 @@ def _connect(machines: Machines, stop: Stop | None) -> None:
                 coordinator_bind_address=coordinator if node == 0 else None,
             )  # fmt: skip
             jax.devices("cpu")
-        except RuntimeError as error:
+            partners.update(meet_partners(machines, jax._src.distributed.global_state.client))
+        except (RuntimeError, OSError) as error:
             failed.append(error)
 
     meeting = threading.Thread(target=meet, daemon=True)
@@ -365,13 +402,16 @@ def _connect(machines: Machines, stop: Stop | None) -> None:
     limit.cancel()
     if failed:
         raise UserError(f"machine {node} of {nodes}, coordinator {coordinator}: {_first_line(failed[0])}")
+    return partners
 
 
 def _own_address(coordinator: str) -> str:
     """The address of this machine on the way to machine 0; nothing is sent."""
     host, _, port = coordinator.rpartition(":")
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, int(port), type=socket.SOCK_DGRAM)[0]
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host.strip("[]"), int(port), type=socket.SOCK_DGRAM
+        )[0]
         with socket.socket(family, kind, protocol) as way:
             way.connect(address)
             return str(way.getsockname()[0])
