@@ -199,6 +199,8 @@ export function takeToken(): string {
   return sessionStorage.getItem(TOKEN) ?? "";
 }
 
+const at = ({ id, key }: Served, what: string, tick = 0) => `/api/recordings/${id}/${what}?key=${key}&tick=${tick}`;
+
 export class Api {
   private readonly others = new BroadcastChannel(TOKEN); // other tabs of this server in this browser
 
@@ -222,10 +224,10 @@ export class Api {
 
   about = () => this.json<About>("/api/about");
   recording = (id: number) => this.json<RecordingInfo>(`/api/recordings/${id}`);
-  events = ({ id, key }: Served) => this.json<{ events: unknown[] }>(`/api/recordings/${id}/events?key=${key}`);
-  agent = ({ id, key }: Served, slot: number, tick: number) => this.json<Agent>(`/api/recordings/${id}/agent/${slot}?tick=${tick}&key=${key}`);
-  overlays = ({ id, key }: Served) => this.json<{ overlays: OverlayListed[]; populations: string[] }>(`/api/recordings/${id}/overlays?key=${key}`);
-  overlay = ({ id, key }: Served, tick: number, asked: string) => this.json<OverlayInfo & { frame: string }>(`/api/recordings/${id}/overlay?tick=${tick}&asked=${encodeURIComponent(asked)}&key=${key}`);
+  events = (of: Served) => this.json<{ events: unknown[] }>(at(of, "events"));
+  agent = (of: Served, slot: number, tick: number) => this.json<Agent>(at(of, `agent/${slot}`, tick));
+  overlays = (of: Served) => this.json<{ overlays: OverlayListed[]; populations: string[] }>(at(of, "overlays"));
+  overlay = (of: Served, tick: number, asked: string) => this.json<OverlayInfo & { frame: string }>(`${at(of, "overlay", tick)}&asked=${encodeURIComponent(asked)}`);
   matches = (run: number) => this.json<{ matches: RecordingListed[] }>(`/api/runs/${run}/matches`);
   players = (run: number) => this.json<{ players: PlayerListed[] }>(`/api/runs/${run}/players`);
   ratings = (run: number) => this.json<Ratings>(`/api/runs/${run}/ratings`);
@@ -251,8 +253,8 @@ export class Api {
   }
 
   /** Stored bytes of a chunk of scenes, still deflated. */
-  async chunk({ id, key }: Served, chunk: number): Promise<Uint8Array> {
-    return new Uint8Array(await (await this.ask(`/api/recordings/${id}/chunks/${chunk}?key=${key}`)).arrayBuffer());
+  async chunk(of: Served, chunk: number): Promise<Uint8Array> {
+    return new Uint8Array(await (await this.ask(at(of, `chunks/${chunk}`))).arrayBuffer());
   }
 
   async file(id: number): Promise<Blob> {

@@ -19,7 +19,7 @@ it("shows the matches of a run as they come and grow, and follows the newest", (
   withTab(async (tab) => {
     const last = () => tab.evaluate(() => window.interplay.player.clock.last);
     await tab.evaluate(() => window.interplay.openRun(window.interplay.sources!.runs.find((one) => one.name === "first")!.id));
-    const none = tab.getByText("No recordings yet: training records a window every");
+    const none = tab.getByText("No recordings yet: training records every");
     await none.waitFor();
     expect(await none.textContent()).toContain(`every ${json<number>("every.json")} updates`); // as Python's settings say
     expect(await tab.getByText("--read-only").count()).toBe(0);

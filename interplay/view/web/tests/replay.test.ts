@@ -21,7 +21,7 @@ describe("a file", () => {
   it("that was cut shows its whole chunks and says so", async () => {
     const source = await openFile(blob(bytes("cut.replay")), "cut.replay");
     expect(source.reel.last).toBeLessThan(249);
-    expect(source.problems[0]).toContain("was not closed");
+    expect(source.problems[0]).toContain("Not closed");
     await source.reel.fetch(source.reel.last);
     const { match } = json<Record<string, string[]>>("digests.json");
     expect(await digest(source.reel.at(source.reel.last)!.scene)).toBe(match![source.reel.last]);
