@@ -65,7 +65,7 @@ def of_player(policy: Policy, method: Callable[..., T], *args: Any) -> T:
         raise
     except USER_ERRORS as error:
         raise UserError(f"player {name}: {error}") from error
-    except (Exception, SystemExit) as error:
+    except Exception as error:
         if place := where(error):
             what = " ".join(f"{type(error).__name__}: {error}".split())
             raise UserError(f"player {name}: {what} ({place})") from error

@@ -28,7 +28,7 @@ FLAT = "tests.train.named:Named"
 def test_names_become_one_hots_and_large_ones_stay_numbers_of_a_table() -> None:
     names = find_names(SPACE, NetworkGroup(kind="mlp"))
     leaves = encode_all({key: jnp.asarray(leaf)[None] for key, leaf in SEEN.items()}, names)
-    assert leaves["room"].tolist() == [[0, 0, 1, 0, 0, -1]]
+    assert leaves["room"].tolist() == [[0, 0, 1, 0, 0]]
     assert leaves["suits"].tolist() == [[0, 0, 1, 0, 1, 0, 0]]
     assert leaves["word"].tolist() == [[777]]
     assert leaves["speed"].tolist() == [[0.5, -1.0]]

@@ -53,7 +53,7 @@ def test_the_printed_forecast_adds_up(
     run(["train", "dilemma/fixed", "--steps", "100000", "--workers", "2", "--nodes", "2", "--dry-run"])
     _, one, two, saved = capsys.readouterr().out.splitlines()
     assert one == "500 agent-steps/s; 100,000 take 3 min 20 s, 0.111 core-hours"
-    seconds = 100 * (2.0 / 2 + 40 * (0.0019 + 0.0016))
+    seconds = 100 * (2.0 / 2 + 40 * (0.0006 + 0.0016))
     assert f"{1e5 / seconds:,.0f} agent-steps/s" in two
     assert f"{seconds * 4 / 3600:.3g} core-hours; each receives {80 / seconds * 100:,.1f} MB/s" in two
     assert "3.5 MB" in saved

@@ -61,7 +61,7 @@ class Header(Settings):
     """
 
     model_config = pydantic.ConfigDict(extra="ignore")  # a later minor version may have more keys
-    most_integer: ClassVar[int] = 2**64 - 1  # seeds of worlds are uint64
+    most_integer: ClassVar[int] = 2**4096  # seeds of worlds are uint64, and the world checks its options
     world: str
     world_version: int = 1
     options: dict[str, Any] = pydantic.Field(default_factory=dict)

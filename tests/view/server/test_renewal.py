@@ -46,6 +46,7 @@ class OneWeight(Policy):
 
 def write(run: Path, steps: int, choice: int, settings: TrainSettings | None = None) -> Path:
     """A checkpoint of the one weight."""
+    (run / "checkpoints").mkdir(parents=True, exist_ok=True)
     with CheckpointWriter(run, steps) as writer:
         writer.write("policy-pop0", {"choice": np.float32([choice])})
         return writer.commit({"populations": ["pop0"]}, world_id="table", world_version=1, settings=settings)
