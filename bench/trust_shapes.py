@@ -78,11 +78,11 @@ def main() -> int:
     )
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
-    asked = parser.parse_args()
-    rng, began, differing = random.Random(asked.seed), time.monotonic(), 0
+    arguments = parser.parse_args()
+    rng, began, differing = random.Random(arguments.seed), time.monotonic(), 0
     # Fast math, off unless a user's own flags ask for it, may add in any order.
     known = [options for options in OPTIONS if knows(options) and not options.get(FAST)]
-    for number in range(asked.count):
+    for number in range(arguments.count):
         words, make, own, options = draw(rng, known)
         try:
             check(make, own, options)
@@ -90,10 +90,12 @@ def main() -> int:
             differing += 1
             print(f"draw {number}: {words}: workers differ", flush=True)
         if number % 20 == 19:
-            left = (time.monotonic() - began) / (number + 1) * (asked.count - number - 1)
-            print(f"{number + 1} of {asked.count} shapes, {differing} differ, {left:.0f} s left", flush=True)
+            left = (time.monotonic() - began) / (number + 1) * (arguments.count - number - 1)
+            print(
+                f"{number + 1} of {arguments.count} shapes, {differing} differ, {left:.0f} s left", flush=True
+            )
     print(
-        f"{asked.count} shapes, {differing} with other bits for another number of workers, {time.monotonic() - began:.0f} s"
+        f"{arguments.count} shapes, {differing} with other bits for another number of workers, {time.monotonic() - began:.0f} s"
     )
     return differing > 0
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import typer
 
 from interplay.cli.declared import declared
+from interplay.core.files import short_path
 
 
 @declared(against="agent_steps|slot_steps|time", by="agent|team")
@@ -44,4 +45,4 @@ def curves(
     look, labels = figure_look(size, font_size, title), read_labels(label)
     found = find_runs(runs, lenient=True)
     picture = plot_runs(found, out, columns=column or None, against=against, by=by, labels=labels, look=look)
-    typer.echo(f"written: {picture}")
+    typer.echo(f"written: {short_path(picture)}")

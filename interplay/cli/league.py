@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from interplay.cli.declared import declared
+from interplay.core.files import short_path
 
 if TYPE_CHECKING:
     from interplay.evaluate.tournaments.ratings.league_table import LeagueTable
@@ -45,7 +46,7 @@ def league(run: Path, *, out: Path | None = None, json: bool = False, trust: boo
             run.resolve().parent.parent if (run / "manifest.json").exists() else run
         )  # no file of ours in a checkpoint
         written = plot_league(table, out or home / "league.png")
-        typer.echo(f"written: {written}", err=json)
+        typer.echo(f"written: {short_path(written)}", err=json)
 
 
 def _print(table: LeagueTable) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import typer
 
 from interplay.cli.declared import declared
+from interplay.core.files import short_path
 from interplay.verbs import playing
 
 
@@ -35,7 +36,7 @@ def record(**given: Any) -> None:
     written = playing.record(**given)
     if written.players:
         typer.echo(line_of(written.players))
-    typer.echo(f"written: {written}")
+    typer.echo(f"written: {short_path(written.path)}")
 
 
 @declared(playing.record, playing.evaluate, arguments=("player", "options"))

@@ -1,4 +1,4 @@
-"""Calls of players' methods: errors get the player's name, and a call that does not return is told."""
+"""Calls of players' methods: errors get the player's name, and a call that does not return is reported."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Calls:
         return self._running
 
     def call(self, name: str, method: Callable[..., T], args: tuple[Any, ...]) -> T:
-        if self._running:  # a player that asks another one
+        if self._running:  # a player that calls another one
             return method(*args)
         self.calls += 1
         self._running = f"player {name} has not come back from {getattr(method, '__name__', 'a call')}"

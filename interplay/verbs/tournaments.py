@@ -84,6 +84,8 @@ def tournament(
         ('random', 'tit_for_tat')
     """
     given = dict(locals())
+    if step_limit is not None and not step_limit > 0:
+        raise UserError(f"step_limit = {step_limit}: give seconds above 0, or inf for no limit")
     out = None if out is None else Path(out).absolute()
     from interplay.evaluate.tournaments.folder import score_of
     from interplay.verbs import tournament_kinds

@@ -108,7 +108,7 @@ class Noted(Camp):
 
 
 class Posted(Camp):
-    """All its batches of one size show the food of the one that moved last, in memory that nobody may write."""
+    """All its batches of one size show the food of the one that moved last, in read-only memory."""
 
     boards: ClassVar[dict[int, np.ndarray]] = {}
 

@@ -202,7 +202,7 @@ def test_a_player_is_given_up_in_an_evaluation():
 
 
 class Asks(Sleeper):
-    """A player that asks another one again and again."""
+    """A player that calls another one again and again."""
 
     name = "asks"
 

@@ -1,4 +1,4 @@
-"""Machines meet in pairs: sums have the bits of the tree, and who does not show the token is turned away."""
+"""Machines meet in pairs: sums have the bits of the tree, and connections without the token are closed."""
 
 from __future__ import annotations
 

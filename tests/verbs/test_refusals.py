@@ -85,6 +85,9 @@ REFUSED = [
     case("unknown key heals", build_settings, "dilemma/fixed", ["heals=3"], {}),
     case("needs a world", interplay.evaluate, RandomPolicy(), episodes=1),
     case("no players", interplay.tournament, []),
+    case(
+        "step_limit = -1", interplay.tournament, ["random", "tit_for_tat"], "dilemma/fixed", step_limit=-1.0
+    ),
     case("at_checkpoints: random", interplay.evaluate, RandomPolicy(), "dilemma/fixed", at_checkpoints=True),
     case("nowhere", interplay.Sweep, "nowhere"),
 ]

@@ -390,7 +390,7 @@ def _connect(machines: Machines, stop: Stop | None) -> dict[int, socket.socket]:
             )  # fmt: skip
             jax.devices("cpu")
             partners.update(meet_partners(machines, jax._src.distributed.global_state.client))
-        except (RuntimeError, OSError) as error:
+        except Exception as error:
             failed.append(error)
 
     meeting = threading.Thread(target=meet, daemon=True)

@@ -1,6 +1,6 @@
 """The checkpoints of other runs that a run's settings name, pinned by their checksums, as in tournaments.
 
-A run goes on, and is played, with these alone, wherever that is. A relative path is looked up from ``pins.folder``, in which the run
+A run goes on, and is evaluated, with these alone. A relative path is looked up from ``pins.folder``, in which the run
 began, then from the working folder; the checksum decides which of the two is meant. A name without a slash is a policy's.
 """
 
@@ -88,8 +88,8 @@ def pin_players(
 
 def named(settings: TrainSettings, begins: bool) -> Iterator[tuple[str, str]]:
     """Key and name of every player in the settings that may be a run; ``train.start_from`` is read by a run that begins."""
-    for side, who in settings.opponents.items():
-        yield from ((f"opponents.{side}", play) for play, _ in shares_of(who) if play not in OWN)
+    for side, players in settings.opponents.items():
+        yield from ((f"opponents.{side}", play) for play, _ in shares_of(players) if play not in OWN)
     for learner in settings.league.learners.values():
         yield from (("league", meeting.play) for meeting in learner.meets if meeting.play)
     yield from (("train.evaluate_against", play) for play in settings.train.evaluate_against)
@@ -117,15 +117,15 @@ def _with_checkpoints(settings: TrainSettings, typed: bool, begins: bool) -> Tra
     """Replaces run folders without a pin by their newest checkpoints, so that all readers use the same ones."""
     pins, start = settings.pins, settings.train.start_from
 
-    def newest(who: str) -> str:
-        if who in pins.players or (who == start and not begins):
-            return who
-        places = [who] if typed and is_folder(who) else _places(pins, who)
+    def newest(name: str) -> str:
+        if name in pins.players or (name == start and not begins):
+            return name
+        places = [name] if typed and is_folder(name) else _places(pins, name)
         if not places:
-            return who
+            return name
         folder, player = split_player(places[0])
         path = str(find_checkpoint(folder)) + ("" if player is None else f"@{player}")
-        path = path if os.path.isabs(who) else path.removeprefix(os.path.join(pins.folder, ""))
+        path = path if os.path.isabs(name) else path.removeprefix(os.path.join(pins.folder, ""))
         return path if "/" in path else f"./{path}"
 
     return renamed(settings, newest)
@@ -138,10 +138,10 @@ def renamed(settings: TrainSettings, rename: Callable[[str], str]) -> TrainSetti
         return play if play in OWN else rename(play)
 
     opponents = {
-        key: of_side(who)
-        if isinstance(who, str)
-        else [{"play": of_side(play), "share": share} for play, share in shares_of(who)]
-        for key, who in settings.opponents.items()
+        key: of_side(players)
+        if isinstance(players, str)
+        else [{"play": of_side(play), "share": share} for play, share in shares_of(players)]
+        for key, players in settings.opponents.items()
     }
     league = settings.league.model_dump()
     for learner in league["learners"].values():

@@ -1,7 +1,7 @@
 """Protocols of uvicorn that close idle connections and websockets with too many control frames or a bad handshake.
 
 Otherwise a local program could occupy all connections, and the page would get none. Connections without a token, as of any
-program of this machine, have few places and little time; a new one takes the place of the oldest, so the page always gets in.
+program of this machine, have few places and little time; a new one takes the place of the oldest, so the page gets in, which sends its request at once.
 """
 
 from __future__ import annotations
