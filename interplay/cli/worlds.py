@@ -24,6 +24,7 @@ def worlds(world: str | None = None, *, json: bool = False) -> None:
         interplay worlds
         interplay worlds survival/1v1-heals-low
     """
+    from interplay.core.loading import load
     from interplay.registry import list_worlds
 
     specs = list_worlds()
@@ -40,12 +41,17 @@ def worlds(world: str | None = None, *, json: bool = False) -> None:
             _tell(facts)
         return
     specs = tuple(family) or specs
+    missing = [load(s.missing)() if s.missing else "" for s in specs]
     if json:
-        typer.echo(json_text.dumps([{"id": s.id, "summary": s.summary} for s in specs], indent=2))
+        rows = [
+            {"id": s.id, "summary": s.summary, **({"missing": cure} if cure else {})}
+            for s, cure in zip(specs, missing, strict=True)
+        ]
+        typer.echo(json_text.dumps(rows, indent=2))
         return
     width = max((len(s.id) for s in specs), default=0)
-    for spec in specs:
-        typer.echo(f"{spec.id:<{width}}  {spec.summary}")
+    for spec, cure in zip(specs, missing, strict=True):
+        typer.echo(f"{spec.id:<{width}}  {spec.summary}{cure and f' (missing: {cure})'}")
 
 
 def _tell(facts: Facts) -> None:

@@ -23,6 +23,8 @@ class WorldSpec(NamedTuple):
         policies: ``"module:MAPPING"`` of name -> function without arguments that gives a `Policy`; may be empty.
         training: suggested settings for training on this world, in the groups of a settings file: the scale of its
             rewards, how many copies to step. A user's settings override them.
+        missing: ``"module:function"`` for a world with an engine of others: called without arguments, it returns the line
+            with the cure if the engine is not installed, else an empty string; empty if the world needs none.
     """
 
     id: str
@@ -32,3 +34,4 @@ class WorldSpec(NamedTuple):
     options: Mapping[str, Any] = {}
     policies: str = ""
     training: Mapping[str, Any] = {}
+    missing: str = ""
