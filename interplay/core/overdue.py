@@ -97,6 +97,12 @@ class Overdue:
         """Whether a call is overdue now."""
         return any(clock.line for clock in list(self._clocks.values()))
 
+    def refuse_late(self) -> None:
+        """Raises the error of a call in any thread that is longer than the limit; only the main thread's are given up otherwise."""
+        for stepping, clock in list(self._clocks.items()):
+            if (lasted := clock.look(stepping)) > self.limit:
+                raise UserError(f"{_line(stepping, lasted)}; {CURE}")
+
     @contextlib.contextmanager
     def limited(self, seconds: float | None) -> Iterator[None]:
         """Gives up calls in the block after so many seconds; None never does."""

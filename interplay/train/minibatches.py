@@ -64,6 +64,15 @@ def with_targets(shards: Sequence[Shard], name: str, batch: Batch, device: Any =
     return batch._replace(advantage=advantage, target=target)
 
 
+def with_log_probs(shards: Sequence[Shard], name: str, batch: Batch, device: Any = None) -> Batch:
+    """A batch with the stored log-probs of its shards' samples."""
+    log_prob = zeros(batch.log_prob.shape)
+    for at, shard in enumerate(shards):
+        own = shard.ready[name].picked
+        log_prob[shard.rows_in(name, at, len(log_prob))] = shard.collector.pending[name].log_prob[own]
+    return batch._replace(log_prob=jax.device_put(log_prob, device))
+
+
 def _stack(parts: Sequence[Any], room: int) -> Any:
     """Concatenates prepared rows of shards in arrays with room for all shards."""
     if room == 1:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
@@ -47,10 +47,16 @@ class StepInputs(NamedTuple):
 Calls = dict[str, tuple[list[StepRows], jax.Array | None]]  # kind name -> rows of each shard, outputs of all
 
 
-def collect(shards: Sequence[Collector], parameters: InferenceParameters, update: int) -> dict[str, float]:
+def collect(
+    shards: Sequence[Collector],
+    parameters: InferenceParameters,
+    update: int,
+    halted: Callable[[], bool] = lambda: False,
+) -> dict[str, float]:
     """Plays T steps of all worlds of a worker's shards; returns seconds in networks (``act``) and worlds (``step``).
 
-    With a device the shards form two halves: the device computes one while the worlds of the other step.
+    With a device the shards form two halves: the device computes one while the worlds of the other step. If `halted` is true
+    before a step, the rollout stays unfinished.
     """
     steps = shards[0].buffer.steps
     groups = [Group(part, parameters, update) for part in cut_groups(shards)]
@@ -58,6 +64,8 @@ def collect(shards: Sequence[Collector], parameters: InferenceParameters, update
         shard.acted = 0
     waiting: deque[tuple[Group, int]] = deque()
     for t in range(steps):
+        if halted():
+            break
         for group in groups:
             group.begin_step(t)
             waiting.append((group, t))

@@ -131,6 +131,19 @@ class Shard:
                 sums[kind, :, column] = np.bincount(found.population, weight, self._count)
         return sums
 
+    def decouple(self, current: Mapping[str, np.ndarray]) -> None:
+        """Stores current log-probs and multiplies advantages by ``min(1, pi / pi_old)``: decoupled PPO (Hilton et al. 2021).
+
+        Args:
+            current: as of `set_targets`; its values are not read.
+        """
+        for name, (log_prob, _) in current.items():
+            pending, found = self.collector.pending[name], self.ready[name]
+            old = pending.log_prob[found.picked]
+            weight = np.exp(np.minimum(log_prob - old, 0.0))
+            self.ready[name] = found._replace(advantage=found.advantage * weight)
+            pending.log_prob[found.picked] = log_prob
+
     def _targets(self, current: Mapping[str, np.ndarray] | None) -> list[np.ndarray]:
         """Advantages and targets of all slots, (T, W A) float32 each; see `set_targets`."""
         buffer, value = self.collector.buffer, self.collector.buffer.value
@@ -243,6 +256,12 @@ class Shard:
     def moments(self) -> np.ndarray:
         """`Moments` of the ready rows of all kinds."""
         return sum((_moments(found.target, found.value) for found in self.ready.values()), np.zeros(5))
+
+    def drop(self) -> None:
+        """Drops the samples of a rollout that is not trained on."""
+        for pending in self.collector.pending.values():
+            pending.keep(np.zeros(pending.count, bool), 0)
+        self.collector.buffer.advance()
 
     def finish(self) -> None:
         """Drops the samples that were trained on and the oldest steps."""

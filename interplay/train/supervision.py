@@ -8,6 +8,7 @@ from interplay.core.errors import UserError
 from interplay.core.files import short_path
 from interplay.core.overdue import OVERDUE
 from interplay.core.stopping import Stop
+from interplay.train.actors import make_worker
 from interplay.train.devices import gpu_errors_as_user_errors
 from interplay.train.learner import Learner
 from interplay.train.making import make_learner
@@ -21,7 +22,6 @@ from interplay.train.run.records import check_record, refuse_old_boxes
 from interplay.train.run.room import memory_errors_as_user_errors
 from interplay.train.selfplay.evaluation import Evaluation
 from interplay.train.shard import MakeWorld
-from interplay.train.update import Worker
 from interplay.train.update_loop import OnUpdate, follow, lead
 
 
@@ -101,7 +101,7 @@ def _train(
         network.share([settings.model_dump_json(), *(path and str(path.absolute()) for path in paths)])
     limited = OVERDUE.limited(settings.train.step_limit)
     with limited, worker_pool(settings.train.workers, learner.size, follow, job, network) as exchange:
-        worker = Worker(settings, make, learner, exchange)
+        worker = make_worker(settings, make, learner, exchange)
         with contextlib.closing(worker):
             if checkpoint is not None:
                 reason = worker.load(checkpoint)

@@ -31,12 +31,12 @@ from interplay.train.diagnosis.measures import measure
 from interplay.train.factored.sampler import Sampler
 from interplay.train.learner import Epoch, Learner
 from interplay.train.losses import Terms
-from interplay.train.minibatches import Joined, join_batches, make_epoch, with_targets
+from interplay.train.minibatches import Joined, join_batches, make_epoch, with_log_probs, with_targets
 from interplay.train.parallel.exchange import Exchange, reduce_in_pieces, tree_sum
 from interplay.train.reward_scale import ReturnDeviation
 from interplay.train.rollout import collect
 from interplay.train.run.checkpoint import Checkpoint, write_arrays
-from interplay.train.run.episodes import MOST, read_lives
+from interplay.train.run.episodes import MOST, Windows, read_lives
 from interplay.train.run.records import check_record
 from interplay.train.run.side_sums import Balance
 from interplay.train.selfplay.alternation import Alternation
@@ -57,7 +57,10 @@ class Worker:
         episodes: ended so far, over all shards.
         shards: this worker's.
         sampler: trains from replay; None: train on the rollouts.
+        stale: rollouts were played with parameters of earlier updates.
     """
+
+    stale = False
 
     def __init__(
         self, settings: TrainSettings, make_world: MakeWorld, learner: Learner, exchange: Exchange
@@ -131,13 +134,23 @@ class Worker:
             self.sampler.learner.set_epsilon(self.agent_steps)
         parameters = self.learner.inference_parameters()
         for shard in self.shards:
-            shard.collector.set_learning(self.learns)
-            shard.collector.episodes.windows.open(self.agent_steps)
+            self.begin_rollout(shard)
         self._played = collect([shard.collector for shard in self.shards], parameters, self.updates)
         for shard in self.shards:
             shard.settle(parameters, self.updates)
         if self._returns is not None:
             self._divide_rewards(self._returns)
+
+    def begin_rollout(self, shard: Shard) -> None:
+        """Opens a shard's windows of episodes and of recordings."""
+        own = shard.collector
+        own.set_learning(self.learns)
+        own.episodes.windows.open(self.agent_steps)
+        if own.tap is not None:
+            own.tap.open(self.updates, self.agent_steps)
+
+    def halt(self) -> None:
+        """Ends rollouts that are under way; the worlds are then those of all shards."""
 
     def _divide_rewards(self, returns: ReturnDeviation) -> None:
         """Divides the rollout's rewards by the deviation of all returns so far, including this rollout's."""
@@ -193,8 +206,8 @@ class Worker:
             for name, batch in batches.items():
                 orders = [shard.shuffle(name, self.updates, epoch) for shard in self.shards]
                 epochs[name] = make_epoch(self.shards, name, batch, orders, minibatches)
-            if epoch and learner.corrects:
-                epochs = self._correct(epochs, learner.predict(epochs, minibatches))
+            if self._changes_samples(epoch):
+                epochs = self._renew(epochs, learner.predict(epochs, minibatches))
                 batches = {
                     name: (epochs[name].batch, cost, rows) for name, (_, cost, rows) in batches.items()
                 }
@@ -214,23 +227,38 @@ class Worker:
         for epoch in range(0, learner.epochs, each):
             if enough:
                 return
-            if epoch:
-                samples = self._correct(samples, learner.predict_units(samples, loops))
+            if self._changes_samples(epoch):
+                samples = self._renew(samples, learner.predict_units(samples, loops))
             epochs = range(epoch, epoch + each)
             terms, enough = learner.run_epochs(samples, loops, minibatches, self.updates, epochs)
             yield terms, learner.norms, enough
 
-    def _correct(self, parts: Mapping[str, Part], current: Mapping[str, np.ndarray]) -> dict[str, Part]:
-        """The same samples with targets by the current networks, for V-trace; `current` is from `Learner.predict`."""
-        sums = []
+    def _changes_samples(self, epoch: int) -> bool:
+        """Whether the current networks change log-probs or targets before this epoch."""
+        return self.learner.corrects if epoch else self.stale
+
+    def _renew(self, parts: Mapping[str, Part], current: Mapping[str, np.ndarray]) -> dict[str, Part]:
+        """The same samples with numbers by the current networks; `current` is from `Learner.predict`.
+
+        V-trace computes targets anew, PPO log-probs (`Shard.decouple`).
+        """
+        device, sums = self.learner.device, []
         for at, shard in enumerate(self.shards):
             rows = {name: shard.rows_in(name, at, len(current[name][0])) for name in current}
-            sums.append(shard.set_targets({name: current[name][:, rows[name]] for name in current}))
-        self._normalise_advantages(sums)
-        return {
-            name: part._replace(batch=with_targets(self.shards, name, part.batch, self.learner.device))
-            for name, part in parts.items()
-        }
+            own = {name: current[name][:, rows[name]] for name in current}
+            if self.learner.corrects:
+                sums.append(shard.set_targets(own))
+            else:
+                shard.decouple(own)
+        if sums:
+            self._normalise_advantages(sums)
+        renewed = {}
+        for name, part in parts.items():
+            batch = with_targets(self.shards, name, part.batch, device)
+            if not sums:
+                batch = with_log_probs(self.shards, name, batch, device)
+            renewed[name] = part._replace(batch=batch)
+        return renewed
 
     def summarise(self) -> dict[str, Any]:
         """Explained variance, actions, and finished lives and episodes, over all shards."""
@@ -290,13 +318,16 @@ class Worker:
 
     def _take_windows(self, waiting: np.ndarray) -> np.ndarray:
         """Adds up the complete windows: sum of the episodes' first agent-steps, then the counts of `EpisodeStatistics`."""
-        windows = [shard.collector.episodes.windows for shard in self.shards]
-        began = windows[0].began.copy()
-        complete = windows[0].complete(waiting)
-        if not complete.any():
-            return np.zeros(1 + windows[0].sums.shape[1])
-        vectors = [np.append((began * own.sums[:, 0])[complete].sum(), own.take(complete)) for own in windows]
+        vectors = [
+            np.append((own.began * own.sums[:, 0])[complete].sum(), own.take(complete))
+            for own, complete in self._complete_windows(waiting)
+        ]
         return self.add_up(vectors)
+
+    def _complete_windows(self, waiting: np.ndarray) -> list[tuple[Windows, np.ndarray]]:
+        """The windows of each shard, and which of them are complete in all shards."""
+        windows = [shard.collector.episodes.windows for shard in self.shards]
+        return [(own, own.complete(waiting)) for own in windows]
 
     def add_up(self, vectors: list[np.ndarray]) -> np.ndarray:
         """The tree sum of vectors over all shards of all workers."""

@@ -7,7 +7,7 @@ import functools
 import io
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -98,7 +98,6 @@ def lead(
             folder.drop_ending()
         while verdict not in (SAVE_AND_STOP, STOP):
             before_update = worker.agent_steps
-            tap.open(worker.updates, worker.agent_steps)
             numbers = worker.update()
             faults.updates = worker.updates
             rated = evaluation.evaluate(worker.agent_steps)
@@ -158,6 +157,7 @@ def lead(
             if verdict in (SAVE, SAVE_AND_STOP):
                 save(before + now - began, better, ends)
                 saved = time.monotonic()
+        worker.halt()
         seconds = before + time.monotonic() - began
         ending = _end(worker, folder, seconds, not (stop or enough or requested), stop, progress)
         late = [line for numbers in ending for line in diagnosis.add(worker.agent_steps, numbers)]
@@ -269,12 +269,17 @@ def _progress(settings: TrainSettings, done: int) -> Progress:
     return Progress(total, done, stream=stream, clock=_working_seconds, before="compiling", unmeasured=True)
 
 
-def _tap(worker: Worker, folder: RunFolder, progress: Progress) -> contextlib.closing[WindowRecorder]:
+@contextlib.contextmanager
+def _tap(worker: Worker, folder: RunFolder, progress: Progress) -> Iterator[WindowRecorder]:
     """The recorder of the run's first world, which is the first worker's."""
     shard = worker.shards[0]
     shard.collector.tap = WindowRecorder(folder.path, shard.world, worker.settings, progress.say)
     shard.collector.tap.move(shard.world, worker.curriculum.played[1])
-    return contextlib.closing(shard.collector.tap)
+    with contextlib.closing(shard.collector.tap) as tap:
+        try:
+            yield tap
+        finally:
+            worker.halt()
 
 
 def _working_seconds() -> float:

@@ -136,14 +136,16 @@ def _merged(
     else:
         values = merge(values, nest(flags))
     if "shards" not in split:
+        usual = _shards_with(values.get("train", {}).get("actors"))
         values = merge(
-            values, _shards_for(values.get("num_worlds"), values.get("train", {}).get("shards", 4))
+            values, _shards_for(values.get("num_worlds"), values.get("train", {}).get("shards", usual))
         )
     if "workers" not in split and "train.workers" not in flags:
         shards = values.get("train", {}).get("shards", 4)
         device = values.get("train", {}).get("device", "cpu")
         on_cpu = device == "cpu" or (device == "auto" and not {"cuda12", "cuda13"} & set(present_extras()))
-        values = merge(values, {"train": {"workers": workers_for(shards) if on_cpu else 1}})
+        several = on_cpu and not values.get("train", {}).get("actors")
+        values = merge(values, {"train": {"workers": workers_for(shards) if several else 1}})
     settings = build(TrainSettings, values, owner)
     check_read(settings)
     if file is not None:
@@ -222,12 +224,19 @@ def _was_typed(key: str, typed: Mapping[str, Any]) -> bool:
     return name in typed.get(group, {})
 
 
+def _shards_with(actors: Any) -> int:
+    """The usual number of shards; with actors half as many, so that some play while an update learns from others."""
+    return (
+        min(4, 1 << (max(actors // 2, 1).bit_length() - 1)) if isinstance(actors, int) and actors > 0 else 4
+    )
+
+
 def _shards_for(worlds: Any, shards: Any) -> dict[str, Any]:
     """Fewer shards than are usual where they could not share the worlds; what is no number is refused later."""
     if not (isinstance(worlds, int) and isinstance(shards, int) and worlds > 0 and shards > 0):
         return {}
     fit = gcd(worlds, shards)
-    return {} if fit == shards else {"train": {"shards": fit}}
+    return {} if fit == shards == 4 else {"train": {"shards": fit}}
 
 
 def workers_for(shards: Any) -> int:

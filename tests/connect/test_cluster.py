@@ -150,9 +150,11 @@ def test_a_machine_without_the_token_is_not_admitted(tmp_path: Path, cluster: di
 
 
 def test_a_cluster_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    process = typed(
-        dict(os.environ), "train", "pong/2p", "--out", tmp_path / "run", "--ray", "127.0.0.1:26390"
-    )
+    token = tmp_path / "auth_token"  # Ray writes the user's own with any rights
+    token.write_text("secret")
+    token.chmod(0o600)
+    own = dict(os.environ) | {"RAY_AUTH_TOKEN_PATH": str(token)}
+    process = typed(own, "train", "pong/2p", "--out", tmp_path / "run", "--ray", "127.0.0.1:26390")
     errors = process.communicate(timeout=120)[1]
     assert process.returncode
     assert len(errors.strip().splitlines()) == 1

@@ -153,13 +153,13 @@ def test_a_second_epoch_learns_from_other_targets(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(worker.learner, "run_epoch", spy)
     after: list[Any] = []
-    correct = worker._correct
+    correct = worker._renew
 
     def keep(epochs: Any, minibatches: int) -> Any:
         after.append(np.array(worker.learner.vectors["agent"]))
         return correct(epochs, minibatches)
 
-    monkeypatch.setattr(worker, "_correct", keep)
+    monkeypatch.setattr(worker, "_renew", keep)
     finish = [shard.finish for shard in worker.shards]
     for shard in worker.shards:
         monkeypatch.setattr(shard, "finish", lambda: None)

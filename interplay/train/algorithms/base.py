@@ -94,6 +94,8 @@ class Algorithm(Rule):
         epochs: most passes over the samples of an update.
         normalise: bring every population's advantages to mean 0 and deviation 1.
         corrects: `estimate` is called again before each further epoch, with the current values and log-probs.
+        decouples: `loss` is a surrogate of probability ratios and linear in the advantage, so samples of an older policy are
+            learnt from by log-probs computed anew and advantages times ``min(1, pi / pi_old)`` (`train.actors`).
     """
 
     rollout = 32
@@ -108,6 +110,7 @@ class Algorithm(Rule):
     sequence = 16
     mask_dead = True
     corrects = False
+    decouples = False
 
     def __init__(self, settings: Any) -> None:
         group: RatesGroup = settings

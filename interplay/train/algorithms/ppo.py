@@ -21,6 +21,8 @@ KL_SLACK = 1.5  # epochs end when the estimate exceeds this times target_kl (Sta
 class Ppo(Algorithm):
     """Epochs of minibatches over a rollout, with the clipped surrogate and generalised advantages."""
 
+    decouples = True
+
     def __init__(self, settings: PpoGroup) -> None:
         super().__init__(settings)
         self._settings = settings

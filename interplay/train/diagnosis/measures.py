@@ -72,7 +72,8 @@ def measure(worker: Worker) -> dict[str, Any]:
     leaves = [name for kind in first.networks for name in _leaf_names(first, kind)]
     count, slots = len(worker.learner.populations.names), len(first.world.agents)
     widths = (len(Counts._fields), 1, 3 * len(leaves), 2 * count, 2 * slots if slots <= SLOTS else 0)
-    own = {shard.index: _measure_shard(shard, count, slots) for shard in worker.shards}
+    before = worker.exchange.rank * len(worker.shards)
+    own = {before + at: _measure_shard(shard, count, slots) for at, shard in enumerate(worker.shards)}
     table = _gather(own, worker.settings.train.shards, sum(widths), worker.exchange)
     sums, reward, inputs, entropy, paid = np.split(table, np.cumsum(widths)[:-1], axis=1)
     numbers: dict[str, Any] = {

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from interplay.train.parallel.exchange import tree_sum
 from interplay.train.rollout import collect
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ def play_out(worker: Worker, interrupted: Callable[[], bool] = lambda: False) ->
 def _unfinished(worker: Worker) -> int:
     """Unfinished episodes of all workers."""
     waiting = [shard.collector.episodes.windows.waiting().astype(np.float64) for shard in worker.shards]
-    return int(worker.exchange.all_reduce(tree_sum(waiting)).sum())
+    return int(worker.add_up(waiting).sum())
 
 
 def _of_episodes(numbers: Mapping[str, Any]) -> dict[str, Any]:

@@ -87,6 +87,16 @@ class TrainGroup(Settings):
     workers: int = Field(
         1, ge=1, le=1024, description="Processes that share the shards; not part of the result."
     )
+    actors: int = Field(
+        0,
+        ge=0,
+        le=256,
+        description="Shards that play ahead in threads while the learner learns, for slow worlds; 0: none. At least train.shards, "
+        "each with num_worlds / shards worlds; runs do not repeat bit for bit.",
+    )
+    most_age: int = Field(
+        8, ge=1, description="Updates after which a rollout of an actor is too old and dropped."
+    )
     device: str = Field(
         "cpu",
         description="Device of the networks: cpu, gpu, gpu:1 (the second GPU), or auto (a GPU if there is one); part of "
@@ -207,6 +217,10 @@ class TrainGroup(Settings):
             fit = ", ".join(str(1 << k) for k in range(self.shards.bit_length()))
             raise ValueError(
                 f"workers = {self.workers} cannot share shards = {self.shards}; use one of {fit}"
+            )
+        if 0 < self.actors < self.shards:
+            raise ValueError(
+                f"actors = {self.actors}: an update needs the rollouts of shards = {self.shards}; raise actors, or lower shards"
             )
         if self.workers > 1 and self.device not in ("cpu", "auto"):
             raise ValueError(
