@@ -7,7 +7,7 @@ import numpy as np
 from interplay.core.policy import Policy, RandomPolicy, by_name
 from interplay.core.world import TimeStep, World
 from interplay.worlds.soccer.config import ROLL, STEER, SoccerSettings
-from interplay.worlds.soccer.observe import BALL, OTHER, OWN, PITCH
+from interplay.worlds.soccer.observe import OWN, PITCH
 
 GYRO = 14  # column of the turn rate
 MIDDLE = 2  # of the nine numbers of a goal and a corner: the goal's middle

@@ -17,13 +17,18 @@ from interplay.worlds.soccer.config import SoccerSettings
 from interplay.worlds.soccer.engine import Engine
 from interplay.worlds.soccer.model import furnish
 from interplay.worlds.soccer.render import draw_match
-from interplay.worlds.soccer.state import BALL_POSITIONS, BODY, SoccerState, allocate_state
+from interplay.worlds.soccer.state import (
+    BALL_POSITIONS,
+    BODY,
+    HEADING,
+    ROLLED,
+    SoccerState,
+    allocate_state,
+    bodies,
+)
 
-FARTHEST, FASTEST, HARDEST = (
-    1e4,
-    1e4,
-    1e9,
-)  # m and rad; m/s and rad/s; m/s^2 and rad/s^2, beyond what a match reaches
+FARTHEST, TURNED = 1e4, 1e6  # m; rad of a heading or a wheel in a long match
+FASTEST, HARDEST = 1e4, 1e9  # m/s and rad/s; m/s^2 and rad/s^2
 MEANS = (
     "speed_to_ball",
     "closest_speed_to_ball",
@@ -103,6 +108,7 @@ class SoccerWorld(ArrayWorld):
         low, high = np.array([settings.length, settings.width]).T
         place = np.full(BALL_POSITIONS + BODY * len(self.agents), FARTHEST)
         place[3:BALL_POSITIONS] = 1.0 + 1e-9
+        bodies(place[None], BALL_POSITIONS)[..., [HEADING, ROLLED]] = TURNED
         return {
             "stream": ANYTHING,
             "size": Range(low, high),
