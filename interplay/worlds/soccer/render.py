@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from interplay.core.scene import Canvas
@@ -20,12 +18,10 @@ from interplay.worlds.soccer.state import SoccerState
 
 _BORDER, _GRASS, _LINE, _GOAL, _BALL = "#3c6e35", "#4f8a45", "#dfe8dc", "#c9d2d8", "#ffffff"
 _MARGIN = 2.0  # m around the largest pitch
-_LARGER = 2.5  # times their true radius: ball and players are small on a pitch of 90 m
+_LARGER = 3.5  # times their true radius: ball and players are small on a pitch of 90 m
 
 
-def draw_match(
-    canvas: Canvas, state: SoccerState, settings: SoccerSettings, seen: Motion, agents: Sequence[str], w: int
-) -> None:
+def draw_match(canvas: Canvas, state: SoccerState, settings: SoccerSettings, seen: Motion, w: int) -> None:
     """Draws pitch, goals, players and ball of world `w`; home plays to the right."""
     reach_x, reach_y = settings.length[1] + _MARGIN, settings.width[1] + _MARGIN
     canvas.show(-reach_x, -reach_y, reach_x, reach_y, up="north")
@@ -48,7 +44,7 @@ def draw_match(
         colour=team,
         glyph="team",
         jump=np.full(len(team), begun),
-        labels=agents,
+        labels=[str(number) for number in range(settings.players)] * 2,
         legend=("home", "away"),
     )
     # A ball in the air is drawn larger, as it is nearer to the eye.

@@ -101,7 +101,7 @@ class SoccerWorld(ArrayWorld):
         return EVERYTHING
 
     def draw(self, canvas: Canvas, world: int) -> None:
-        draw_match(canvas, self.state, self.settings, self._seen, self.agents, world)
+        draw_match(canvas, self.state, self.settings, self._seen, world)
 
     def state_ranges(self) -> Mapping[str, Range]:
         settings = self.settings
