@@ -19,7 +19,7 @@ from interplay.worlds.soccer.config import SoccerSettings
 from interplay.worlds.soccer.model import FIRST_POST, FIXED, Furniture, build_mjcf
 from interplay.worlds.soccer.state import BALL_POSITIONS, SoccerState
 
-CURE = 'The Soccer game is not installed: run `pip install "interplay[soccer]"`.'  # specification 1.2
+CURE = 'The Soccer game is not installed: run `pip install "interplay[soccer]"`.'  # specification 1
 
 
 def missing() -> str:
