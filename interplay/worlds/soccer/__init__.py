@@ -3,7 +3,8 @@
 from interplay.core.spec import WorldSpec
 from interplay.worlds.soccer.config import VARIANTS
 
-_TRAINING = {"num_worlds": 32, "network": {"kind": "mlp"}}
+# Accelerometers and positions differ by orders of magnitude: observations are normalised.
+_TRAINING = {"num_worlds": 32, "network": {"kind": "mlp", "hidden": (128, 128), "normalise": True}}
 
 SPECS = tuple(
     WorldSpec(
