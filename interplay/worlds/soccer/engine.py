@@ -51,7 +51,7 @@ class Lane:
         self._bound, self._box = model.geom_rbound[FIRST_POST:FIXED], model.geom_aabb[FIRST_POST:FIXED, 3:]
         data = self._data
         self._qpos, self._qvel, self._warmstart = data.qpos, data.qvel, data.qacc_warmstart
-        self._ctrl, self._felt, self._contact = data.ctrl, data.sensordata, data.contact
+        self._ctrl, self._felt = data.ctrl, data.sensordata
 
     def enter(self, state: SoccerState, furniture: Furniture, w: int) -> None:
         """Copies world `w` into model and data."""
@@ -84,12 +84,7 @@ class Lane:
     def settle(self) -> bool:
         """Computes accelerations without a step; returns whether the ball or players touch each other."""
         self._forward(self._model, self._data)
-        contacts = self._data.contact
-        return (
-            bool((contacts.geom[: self._data.ncon].min(axis=1, initial=FIXED) >= FIXED).any())
-            if self._data.ncon
-            else False
-        )
+        return bool((self._data.contact.geom >= FIXED).all(axis=1).any())
 
 
 class Engine:

@@ -23,7 +23,15 @@ from interplay.worlds.soccer.observe import (
     see_own,
     see_pitch,
 )
-from interplay.worlds.soccer.state import BALL_POSITIONS, BALL_SPEEDS, HEADING, KICKED, SoccerState, bodies
+from interplay.worlds.soccer.state import (
+    BALL_POSITIONS,
+    BALL_SPEEDS,
+    HEADING,
+    KICKED,
+    SoccerState,
+    bodies,
+    results,
+)
 
 # Fields of each part, with their lengths, in the order of the vector.
 OWN_FIELDS = {
@@ -115,7 +123,7 @@ def observation(
         # A player's end effector is its head.
         found[f"{prefix}_ego_end_effectors_pos"] = parts["ego_position"]
         found[f"{prefix}_end_effectors_pos"] = np.zeros_like(parts["ego_position"])
-    scored = np.repeat(state.result[:, None] * np.array([1, -1]), settings.players, axis=1)
+    scored = results(state)
     numbers = np.concatenate([now, (scored > 0)[..., None], (scored < 0)[..., None]], axis=-1)
     found |= _split(dict.fromkeys(STATISTIC_FIELDS, 1), numbers)
     return {key: found[key].astype(np.float32) for key, _ in _library_sizes(settings.players)}

@@ -17,7 +17,7 @@ from interplay.worlds.soccer.config import (
 from interplay.worlds.soccer.engine import Engine
 from interplay.worlds.soccer.model import Furniture, furnish, goal_centres, goal_sizes
 from interplay.worlds.soccer.observe import ball_centres
-from interplay.worlds.soccer.state import BALL_POSITIONS, HEADING, SoccerState, X, Y, bodies
+from interplay.worlds.soccer.state import BALL_POSITIONS, HEADING, SoccerState, X, Y, bodies, results
 
 
 def begin_matches(
@@ -119,7 +119,7 @@ def pay(
 ) -> None:
     """Pays +1 and -1 for a goal, or the shaped reward (specification 8.3); `now` (W, A, 6) are the statistics."""
     side = settings.players
-    goal = np.repeat(state.result[:, None] * np.array([1.0, -1.0]), side, axis=1)
+    goal = results(state).astype(float)
     if settings.reward == "shaped":
         scored, conceded, to_ball, to_goal = settings.weights
         each = scored * (goal > 0) - conceded * (goal < 0) + to_ball * now[..., 0] + to_goal * now[..., 3]

@@ -55,3 +55,9 @@ def allocate_state(num_worlds: int, players: int) -> SoccerState:
 def bodies(array: np.ndarray, first: int) -> np.ndarray:
     """The players' part of `qpos` or `qvel`, a view (W, A, 6); `first` is the length of the ball's part."""
     return array[:, first:].reshape(len(array), -1, BODY)
+
+
+def results(state: SoccerState) -> np.ndarray:
+    """(W, A) int8: 1 for players of the team that scored, -1 for the others, 0 without a goal."""
+    side = np.repeat(np.array([1, -1], np.int8), state.action.shape[1] // 2)
+    return np.asarray(state.result[:, None] * side)

@@ -25,6 +25,7 @@ from interplay.worlds.soccer.state import (
     SoccerState,
     allocate_state,
     bodies,
+    results,
 )
 
 FARTHEST, TURNED = 1e4, 1e6  # m; rad of a heading or a wheel in a long match
@@ -75,11 +76,10 @@ class SoccerWorld(ArrayWorld):
     def metrics(self) -> Mapping[str, np.ndarray]:
         """Of the current match: ``outcome`` (W, A), +1, 0 or -1, NaN until the end; ``throw_ins`` (W,); means of statistics (W, A)."""
         state, over = self.state, self.outputs.over
-        result = np.repeat(state.result[:, None] * np.array([1.0, -1.0]), self.settings.players, axis=1)
         steps = state.steps[:, None, None]
         means = np.divide(state.sums, steps, out=np.full(state.sums.shape, np.nan), where=steps > 0)
         return {
-            "outcome": np.where(over[:, None], result, np.nan),
+            "outcome": np.where(over[:, None], results(state), np.nan),
             "throw_ins": state.throw_ins,
             **{name: means[..., number] for number, name in enumerate(MEANS)},
         }
