@@ -76,6 +76,11 @@ def list_worlds() -> tuple[WorldSpec, ...]:
     return tuple(spec for _, spec in sorted(_WORLDS.all().items()))
 
 
+def installed_ids() -> list[str]:
+    """Ids of the registered worlds that need no engine, or one that is installed."""
+    return [spec.id for spec in list_worlds() if not (spec.missing and load(spec.missing)())]
+
+
 def find_world(world_id: str) -> WorldSpec:
     """The spec of a registered id."""
     if world_id.startswith(targets.GIVEN):
