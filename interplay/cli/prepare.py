@@ -15,7 +15,9 @@ from interplay.core.errors import UserError
 def prepare(
     worlds: Sequence[str] = (),
     *,
-    every: Annotated[bool, typer.Option("--all", help="Every registered world with an installed engine.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="Every registered world with an installed engine.")
+    ] = False,
     processes: int = 2,
 ) -> None:
     """Compiles the kernels of worlds, their players' included, so that their first use does not wait.

@@ -270,7 +270,7 @@ def test_a_missing_engine_is_one_line_with_the_cure(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "options", [{"players": 0}, {"players": 12}, {"decision": 0.03}, {"width": (30, 25)}]
+    "options", [{"players": 0}, {"players": 12}, {"decision": 0.033}, {"width": (30, 25)}]
 )
 def test_settings_out_of_range_are_refused(options):
     with pytest.raises(ValueError, match=next(iter(options))):

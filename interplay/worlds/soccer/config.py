@@ -5,6 +5,7 @@ Metres, kilograms, seconds, radians. The pitch lies around the origin; home defe
 
 from __future__ import annotations
 
+from math import isclose
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
@@ -44,7 +45,7 @@ class SoccerSettings(Settings):
     """Settings of one match."""
 
     players: Annotated[int, Field(ge=1, le=11)] = 2  # a side
-    decision: Literal[0.05, 0.025] = 0.05  # s between two actions
+    decision: Annotated[float, Field(ge=TIMESTEP, le=1)] = 0.05  # s between two actions, whole physics steps
     seconds: Annotated[float, Field(gt=0, le=3_600)] = 45.0  # length of a match without a goal
     length: tuple[Metres, Metres] = (32.0, 48.0)  # m, half of the pitch's length is drawn from it
     width: tuple[Metres, Metres] = (24.0, 36.0)  # m, half of the pitch's width
@@ -60,7 +61,11 @@ class SoccerSettings(Settings):
     )
 
     @model_validator(mode="after")
-    def _ranges_ascend(self) -> SoccerSettings:
+    def _fits(self) -> SoccerSettings:
+        if not isclose(self.substeps * TIMESTEP, self.decision):
+            raise ValueError(
+                f"decision = {self.decision:g} is no multiple of {TIMESTEP} s; take 0.05 or 0.025"
+            )
         for name, (low, high) in (("length", self.length), ("width", self.width)):
             if low > high:
                 raise ValueError(f"{name} = ({low:g}, {high:g}) descends; write the smaller number first")

@@ -118,7 +118,7 @@ class Engine:
         """Computes accelerations at the start of the matches in `which` (W,); returns which have contacts among ball and players."""
         touching = np.zeros(len(which), bool)
         lane = self._lanes[0]
-        for w in np.flatnonzero(which):
+        for w in np.flatnonzero(which).tolist():
             lane.enter(state, furniture, w)
             touching[w] = lane.settle()
             lane.leave(state, w)
