@@ -41,7 +41,7 @@ class GameBattleWorld(BattleWorld):
         sides = np.repeat([RED, BLUE], [len(side) for side in settings.sides])
         race = _race(types[0])
         self._arenas = [Arena(settings, types, sides, race) for _ in range(num_worlds)]
-        self._copies = Copies(self.id, self._arenas)
+        self._copies = Copies(self._arenas)
 
     @property
     def metrics(self) -> Mapping[str, np.ndarray]:

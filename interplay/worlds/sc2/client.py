@@ -58,17 +58,21 @@ class Client:
         except (OSError, WebSocketException) as error:
             raise self._lost("has closed the connection") from error
 
-    def receive(self) -> Any:
+    def receive(self, seconds: float | None = None) -> Any:
         """The response to the last request: the message of its field.
+
+        Args:
+            seconds: until it must be there, instead of `answer_seconds`.
 
         Raises:
             GameLost: if the process ended, or the response is late.
             UserError: if the game refuses the request.
         """
+        seconds = seconds or self.answer_seconds
         try:
-            data = self._connection.recv(timeout=self.answer_seconds)
+            data = self._connection.recv(timeout=seconds)
         except TimeoutError as error:
-            raise self._lost(f"sent no response within {self.answer_seconds:g} s") from error
+            raise self._lost(f"sent no response within {seconds:g} s") from error
         except (OSError, WebSocketException) as error:
             raise self._lost("has closed the connection") from error
         response = self._messages.Response.FromString(data)
@@ -81,8 +85,7 @@ class Client:
 
     def call(self, **request: Any) -> Any:
         """`send` and `receive`."""
-        self.send(**request)
-        return self.receive()
+        return call_all([self], [request])[0]
 
     def close(self) -> None:
         """Closes the connection; the process goes on."""
@@ -101,8 +104,10 @@ def _refusal(answer: Any) -> list[str]:
     return [f"{name} {answer.error_details}".strip()]
 
 
-def call_all(clients: Sequence[Client], requests: Iterable[dict[str, Any]]) -> list[Any]:
+def call_all(
+    clients: Sequence[Client], requests: Iterable[dict[str, Any]], seconds: float | None = None
+) -> list[Any]:
     """Sends each client its request before the first response is read: in a match all players step and join together."""
     for client, request in zip(clients, requests, strict=True):
         client.send(**request)
-    return [client.receive() for client in clients]
+    return [client.receive(seconds) for client in clients]

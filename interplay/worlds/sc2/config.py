@@ -18,7 +18,7 @@ class GameSettings(Settings):
     """Settings of the processes of StarCraft II."""
 
     game_version: str = "4.10"  # first numbers of the version to run; "any" takes every one (specification 6.1)
-    start_seconds: Annotated[float, Field(gt=0, le=3_600)] = 180.0  # until a started process must listen
+    start_seconds: Annotated[float, Field(gt=0, le=3_600)] = 180.0  # until a started process must listen, and a match must have begun
     answer_seconds: Annotated[float, Field(gt=0, le=3_600)] = 60.0  # until a request must be answered
     matches: Annotated[int, Field(ge=1, le=100_000)] = 100  # of one process, which then is replaced (specification 6.5)
 

@@ -25,8 +25,7 @@ class Copies:
         restarts: (W,) int64 processes lost so far.
     """
 
-    def __init__(self, world: str, copies: Sequence[Copy]) -> None:
-        self._world = world
+    def __init__(self, copies: Sequence[Copy]) -> None:
         self._copies = copies
         self._threads = ThreadPoolExecutor(len(copies), thread_name_prefix="sc2")
         self.restarts = np.zeros(len(copies), np.int64)
@@ -42,7 +41,7 @@ class Copies:
                 lost[number] = True
                 self.restarts[number] += 1
                 self._copies[number].close()
-                warnings.warn(f"{self._world}: copy {number}: {error}; it starts anew", stacklevel=2)
+                warnings.warn(f"copy {number}: {error}; it starts anew", stacklevel=2)
             elif error is not None:
                 raise error
         return lost

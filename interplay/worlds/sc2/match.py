@@ -55,8 +55,9 @@ class Match:
         while len(self._processes) < len(self.plan.races):
             self._processes.append(GameProcess(self.settings))
         self._leave()
-        self.clients[0].call(create_game=self._creation(seed))
-        self.players = [answer.player_id for answer in call_all(self.clients, self._joins())]
+        patience = self.settings.start_seconds  # a map takes seconds to load
+        call_all(self.clients[:1], [{"create_game": self._creation(seed)}], patience)
+        self.players = [answer.player_id for answer in call_all(self.clients, self._joins(), patience)]
         self.info = self.clients[0].call(game_info={})
         self._played += 1
 

@@ -45,6 +45,9 @@ class BattleScene:
         self.tags: list[int] = []
         self.battles = 0
         self.state: Any = None
+        self._lay_out("1 marine", "1 marine")
+        play_ticks(self.state, self.body, self.table, self.scratch, 0)  # loads the kernels while the match is created
+        self.state = None
 
     def play(self, loops: int) -> None:
         if self.made:
@@ -113,9 +116,7 @@ class BattleScene:
             ))
             for side in (1, 2)
         ]  # fmt: skip
-        settings = BattleSettings(red=sides[0], blue=sides[1], width=SIZE, height=SIZE)
-        self.body, self.table = bodies_of(settings), rules_of(settings)
-        self.state, self.scratch = allocate_state(settings, 1), allocate_scratch(settings, 1)
+        self._lay_out(*sides)
         self.battles += 1
         self.tags = [FIRST_TAG * self.battles + a for a in range(len(order))]
         unit = self.state.unit[0]
@@ -126,6 +127,11 @@ class BattleScene:
         put_on_grid(unit)
         self.scratch.target[:] = -1
         self.scratch.goal[0] = np.stack([unit["x"], unit["y"]], axis=1)
+
+    def _lay_out(self, red: str, blue: str) -> None:
+        settings = BattleSettings(red=red, blue=blue, width=SIZE, height=SIZE)
+        self.body, self.table = bodies_of(settings), rules_of(settings)
+        self.state, self.scratch = allocate_state(settings, 1), allocate_scratch(settings, 1)
 
     def _kill(self, tag: int) -> None:
         if tag in self.tags:

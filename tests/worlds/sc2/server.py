@@ -15,8 +15,6 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 from websockets.sync.server import Server, ServerConnection, serve
 
-from tests.worlds.sc2.scenes import scene_of
-
 VERSION = "4.10.0.75689"
 PATIENCE = 20.0  # seconds until the other player must be there
 
@@ -25,6 +23,8 @@ class Table:
     """One match: its scene and the players, who step together."""
 
     def __init__(self, creation: Any) -> None:
+        from tests.worlds.sc2.scenes import scene_of  # only in the process that holds the match: it loads kernels
+
         self.seats = sum(setup.type == sc.Participant for setup in creation.player_setup)
         self.scene = scene_of(creation)
         self.meet = threading.Barrier(self.seats, timeout=PATIENCE)

@@ -78,8 +78,7 @@ def test_one_match_holds_many_battles_and_a_process_many_matches(make):
     assert world.metrics["engine_restarts"].tolist() == [0]
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
-@pytest.mark.parametrize("player", [0, 1])
+@pytest.mark.parametrize(("how", "player"), [(signal.SIGKILL, 0), (signal.SIGSTOP, 1)])
 def test_a_lost_game_truncates_its_battle_and_no_other(make, how, player):
     world = make(num_worlds=2, answer_seconds=2.0)
     world.reset()
