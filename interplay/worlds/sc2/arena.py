@@ -114,7 +114,9 @@ class Arena:
                 fits = [one for one in left if one.unit_type == self._types[a]]
                 wanted = self._centre + (unit["x"][a], unit["y"][a])
                 if not fits:
-                    raise UserError(f"map = {self._settings.map}: no unit appeared at {wanted}; choose a map that is flat in its middle")
+                    raise UserError(
+                        f"map = {self._settings.map}: no unit appeared at {wanted}; choose a map that is flat in its middle"
+                    )
                 nearest = min(fits, key=lambda one: np.hypot(one.pos.x - wanted[0], one.pos.y - wanted[1]))
                 self._tags[a] = nearest.tag
                 left.remove(nearest)

@@ -17,10 +17,16 @@ LONGEST_MATCH = 86_400  # loops: 90 minutes
 class GameSettings(Settings):
     """Settings of the processes of StarCraft II."""
 
-    game_version: str = "4.10"  # first numbers of the version to run; "any" takes every one (specification 6.1)
-    start_seconds: Annotated[float, Field(gt=0, le=3_600)] = 180.0  # until a started process must listen, and a match must have begun
+    game_version: str = (
+        "4.10"  # first numbers of the version to run; "any" takes every one (specification 6.1)
+    )
+    start_seconds: Annotated[float, Field(gt=0, le=3_600)] = (
+        180.0  # until a started process must listen, and a match must have begun
+    )
     answer_seconds: Annotated[float, Field(gt=0, le=3_600)] = 60.0  # until a request must be answered
-    matches: Annotated[int, Field(ge=1, le=100_000)] = 100  # of one process, which then is replaced (specification 6.5)
+    matches: Annotated[int, Field(ge=1, le=100_000)] = (
+        100  # of one process, which then is replaced (specification 6.5)
+    )
 
 
 class GameBattleSettings(BattleSettings, GameSettings):
@@ -34,5 +40,7 @@ class GameBattleSettings(BattleSettings, GameSettings):
     lives: Annotated[int, Field(ge=1, le=100_000)] = 100  # battles of one match (specification 4.5)
 
 
-BATTLE_VARIANTS: dict[str, dict[str, Any]] = {f"battle-{name}": BATTLES[name] for name in ("5i", "3i2z", "mab")}
+BATTLE_VARIANTS: dict[str, dict[str, Any]] = {
+    f"battle-{name}": BATTLES[name] for name in ("5i", "3i2z", "mab")
+}
 """The scenarios of the paper: name -> settings that differ from the defaults (specification 4.1)."""

@@ -35,7 +35,9 @@ class Copies:
         numbers = np.flatnonzero(which).tolist()
         lost = np.zeros(len(which), bool)
         futures = [self._threads.submit(work, number) for number in numbers]
-        errors = [future.exception() for future in futures]  # waits for all, so that no copy is left in a request
+        errors = [
+            future.exception() for future in futures
+        ]  # waits for all, so that no copy is left in a request
         for number, error in zip(numbers, errors, strict=True):
             if isinstance(error, GameLost):
                 lost[number] = True

@@ -10,9 +10,7 @@ from typing import Any
 from interplay.core.errors import MissingExtraError
 
 NO_PROTOCOL = 'StarCraft II support is not installed: run `pip install "interplay[sc2]"`.'
-NO_GAME = (
-    "StarCraft II was not found: install the game (Linux: Blizzard's headless package, 4.10) and set SC2PATH to its folder."
-)
+NO_GAME = "StarCraft II was not found: install the game (Linux: Blizzard's headless package, 4.10) and set SC2PATH to its folder."
 
 
 def missing() -> str:
@@ -33,7 +31,9 @@ def messages() -> Any:
 
 def race(name: str) -> int:
     """The protocol's number of a race."""
-    number: int = messages().PlayerSetup.DESCRIPTOR.fields_by_name["race"].enum_type.values_by_name[name].number
+    number: int = (
+        messages().PlayerSetup.DESCRIPTOR.fields_by_name["race"].enum_type.values_by_name[name].number
+    )
     return number
 
 

@@ -77,7 +77,9 @@ class GameProcess:
                     raise GameLost(f"{self.process.args[0]} ended with code {code} as it started") from None  # type: ignore[index]
                 if time.monotonic() > deadline:
                     self._end()
-                    raise GameLost(f"StarCraft II did not listen within {settings.start_seconds:g} s") from None
+                    raise GameLost(
+                        f"StarCraft II did not listen within {settings.start_seconds:g} s"
+                    ) from None
                 time.sleep(RETRY_SECONDS)
 
 

@@ -66,7 +66,8 @@ class Match:
         actions = [[{"action_raw": {"unit_command": command}} for command in of] for of in commands]
         going = [number for number, of in enumerate(actions) if of]
         call_all(
-            [self.clients[number] for number in going], [{"action": {"actions": actions[number]}} for number in going]
+            [self.clients[number] for number in going],
+            [{"action": {"actions": actions[number]}} for number in going],
         )
 
     def step(self, loops: int) -> None:
@@ -111,7 +112,8 @@ class Match:
         if len(self.plan.races) > 1:  # ports by which the processes of a match find each other
             ports = free_ports(2 * len(self.plan.races))
             pairs = [
-                {"game_port": game, "base_port": base} for game, base in zip(ports[::2], ports[1::2], strict=True)
+                {"game_port": game, "base_port": base}
+                for game, base in zip(ports[::2], ports[1::2], strict=True)
             ]
             common |= {"shared_port": 0, "server_ports": pairs[0], "client_ports": pairs[1:]}
         return [{"join_game": {"race": engine.race(race), **common}} for race in self.plan.races]

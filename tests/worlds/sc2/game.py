@@ -13,7 +13,9 @@ def install(folder: Path) -> Path:
     """A folder for SC2PATH whose program is the stand-in."""
     program = folder / "Versions" / "Base75689" / "SC2_x64"
     program.parent.mkdir(parents=True)
-    program.write_text(f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m tests.worlds.sc2.server "$@"\n')
+    program.write_text(
+        f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m tests.worlds.sc2.server "$@"\n'
+    )
     program.chmod(0o755)
     for name in MAPS:
         path = folder / "Maps" / "Melee" / f"{name}.SC2Map"

@@ -40,13 +40,18 @@ class BattleScene:
     """Two bases with workers, and between them the units that are made by debug commands."""
 
     def __init__(self) -> None:
-        self.others = {1: [BASE, *[WORKER] * 3], 2: [BASE, *[WORKER] * 3]}  # owner -> types, far from the middle
+        self.others = {
+            1: [BASE, *[WORKER] * 3],
+            2: [BASE, *[WORKER] * 3],
+        }  # owner -> types, far from the middle
         self.made: list[Any] = []  # creations since the last battle
         self.tags: list[int] = []
         self.battles = 0
         self.state: Any = None
         self._lay_out("1 marine", "1 marine")
-        play_ticks(self.state, self.body, self.table, self.scratch, 0)  # loads the kernels while the match is created
+        play_ticks(
+            self.state, self.body, self.table, self.scratch, 0
+        )  # loads the kernels while the match is created
         self.state = None
 
     def play(self, loops: int) -> None:
@@ -88,7 +93,9 @@ class BattleScene:
         for owner, types in self.others.items():
             for number, unit_type in enumerate(types):
                 if unit_type:
-                    self._show(raw.units.add(), player, owner, number + 1000 * owner, unit_type, (5.0 * owner, 3.0))
+                    self._show(
+                        raw.units.add(), player, owner, number + 1000 * owner, unit_type, (5.0 * owner, 3.0)
+                    )
         for a, tag in enumerate(self.tags):
             unit = self.state.unit[0, a]
             if unit["alive"]:

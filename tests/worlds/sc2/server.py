@@ -23,7 +23,9 @@ class Table:
     """One match: its scene and the players, who step together."""
 
     def __init__(self, creation: Any) -> None:
-        from tests.worlds.sc2.scenes import scene_of  # only in the process that holds the match: it loads kernels
+        from tests.worlds.sc2.scenes import (
+            scene_of,
+        )  # only in the process that holds the match: it loads kernels
 
         self.seats = sum(setup.type == sc.Participant for setup in creation.player_setup)
         self.scene = scene_of(creation)
@@ -48,7 +50,8 @@ class Table:
                 response.observation.observation.game_loop = self.loops
             elif kind == "action":
                 response.action.result.extend(
-                    self.scene.obey(player, action.action_raw.unit_command) for action in request.action.actions
+                    self.scene.obey(player, action.action_raw.unit_command)
+                    for action in request.action.actions
                 )
             elif kind == "debug":
                 for command in request.debug.debug:
