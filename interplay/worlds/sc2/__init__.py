@@ -14,16 +14,29 @@ _TRAINING = {
     "network": {"kind": "mlp", "hidden": [128, 128]},
 }
 
-SPECS = tuple(
+_ENGINE = "interplay.worlds.sc2.engine:missing"
+
+SPECS = (
     WorldSpec(
-        id=f"sc2/{name}",
-        summary=_SUMMARIES[name],
-        make="interplay.worlds.sc2.battle:GameBattleWorld",
-        settings="interplay.worlds.sc2.config:GameBattleSettings",
-        options=options,
-        policies="interplay.worlds.battle.policies:POLICIES",
-        training=_TRAINING,
-        missing="interplay.worlds.sc2.engine:missing",
-    )
-    for name, options in BATTLE_VARIANTS.items()
+        id="sc2/zvz",
+        summary="Zerg against Zerg in the real game, by macro actions",
+        make="interplay.worlds.sc2.zvz:ZvzWorld",
+        settings="interplay.worlds.sc2.config:MatchSettings",
+        policies="interplay.worlds.sc2.policies:POLICIES",
+        training={"num_worlds": 2, "ppo": {"rollout": 64}, "network": {"kind": "mlp"}},
+        missing=_ENGINE,
+    ),
+    *(
+        WorldSpec(
+            id=f"sc2/{name}",
+            summary=_SUMMARIES[name],
+            make="interplay.worlds.sc2.battle:GameBattleWorld",
+            settings="interplay.worlds.sc2.config:GameBattleSettings",
+            options=options,
+            policies="interplay.worlds.battle.policies:POLICIES",
+            training=_TRAINING,
+            missing=_ENGINE,
+        )
+        for name, options in BATTLE_VARIANTS.items()
+    ),
 )

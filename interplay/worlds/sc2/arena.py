@@ -56,7 +56,7 @@ class Arena:
         commands: tuple[list[Any], list[Any]] = ([], [])
         for a in np.flatnonzero(unit["alive"]):
             command = {"unit_tags": [int(self._tags[a])]}
-            away = goal[a] - [unit["x"][a], unit["y"][a]]
+            away = goal[a] - np.array([unit["x"][a], unit["y"][a]])
             if target[a] != NONE:
                 command |= {"ability_id": ATTACK, "target_unit_tag": int(self._tags[target[a]])}
             elif np.abs(away).max() > NEAR:
@@ -112,7 +112,7 @@ class Arena:
             left = [one for one in answer.observation.raw_data.units if one.alliance == SELF]
             for a in present[self._sides[present] == side]:
                 fits = [one for one in left if one.unit_type == self._types[a]]
-                wanted = self._centre + [unit["x"][a], unit["y"][a]]
+                wanted = self._centre + np.array([unit["x"][a], unit["y"][a]])
                 if not fits:
                     raise UserError(
                         f"map = {self._settings.map}: no unit appeared at {wanted}; choose a map that is flat in its middle"

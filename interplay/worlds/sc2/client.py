@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 from websockets.exceptions import WebSocketException
@@ -40,14 +41,17 @@ class Client:
         # A socket of our own: proxies of the environment do not count for this machine.
         line = socket.create_connection((HOST, port), timeout=answer_seconds)
         line.settimeout(None)
-        self._connection: ClientConnection = connect(
-            f"ws://{HOST}:{port}{PATH}",
-            sock=line,
-            compression=None,
-            max_size=None,
-            open_timeout=answer_seconds,
-            close_timeout=1,
-            ping_interval=None,  # a game that computes a step answers no pings
+        self._open = ExitStack()
+        self._connection: ClientConnection = self._open.enter_context(
+            connect(
+                f"ws://{HOST}:{port}{PATH}",
+                sock=line,
+                compression=None,
+                max_size=None,
+                open_timeout=answer_seconds,
+                close_timeout=1,
+                ping_interval=None,  # a game that computes a step answers no pings
+            )
         )
 
     def send(self, **request: Any) -> None:
@@ -89,7 +93,7 @@ class Client:
 
     def close(self) -> None:
         """Closes the connection; the process goes on."""
-        self._connection.close()
+        self._open.close()
 
     def _lost(self, what: str) -> GameLost:
         return GameLost(f"StarCraft II at port {self.port} {what} after {self._pending}")

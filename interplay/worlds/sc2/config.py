@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from interplay.core.settings import Settings
+from interplay.core.settings import Reward, Settings
 from interplay.worlds.battle.config import VARIANTS as BATTLES
 from interplay.worlds.battle.config import BattleSettings
 
 LOOPS_PER_SECOND = 16  # game loops, at "normal" speed (specification 4.2)
 LONGEST_MATCH = 86_400  # loops: 90 minutes
+WAITS = (1, 2, 4, 8, 16, 32, 64, 128)  # game loops, of `chosen_waits` (specification 6.1)
+
+Wait = Annotated[int, Field(ge=1, le=WAITS[-1])]
 
 
 class GameSettings(Settings):
@@ -38,6 +41,33 @@ class GameBattleSettings(BattleSettings, GameSettings):
 
     map: str = "Flat64"  # of Blizzard's melee pack; the field lies in its middle
     lives: Annotated[int, Field(ge=1, le=100_000)] = 100  # battles of one match (specification 4.5)
+
+
+class MatchSettings(GameSettings):
+    """Zerg against Zerg, for two players that connect, or one against the game's own."""
+
+    map: str = "KairosJunctionLE"  # (specification 6.1)
+    opponent: Literal[
+        *("player", "VeryEasy", "Easy", "Medium", "MediumHard", "Hard", "Harder", "VeryHard"),
+        *("CheatVision", "CheatMoney", "CheatInsane"),
+    ] = "player"  # the other side: a second agent, or a built-in level
+    active: Literal["all", "released"] = "all"  # macro actions: 165, or the 62 of the released code
+    wait: tuple[Wait, Wait] = (32, 32)  # game loops between decisions, of each player (specification 6.4)
+    chosen_waits: bool = False  # an action holds its own waiting time besides, see WAITS
+    limit: Annotated[int, Field(ge=1, le=LONGEST_MATCH)] = 28_800  # loops: 30 minutes; truncation
+    resolution: Annotated[int, Field(ge=8, le=256)] = 32  # cells of a picture's side
+    regions: bool = False  # unit counts by region as well
+    areas: Annotated[int, Field(ge=1, le=64)] = 16  # places with resources that are observed
+    see_areas: bool = False
+    see_techs: bool = False
+    see_progress: bool = False
+    early_end: bool = True  # a side that can rebuild nothing has lost
+    reward: Literal["result", "army_sign", "army_change", "vector"] = "result"
+    weights: tuple[Reward, Reward, Reward] = (
+        1.0,
+        1.0,
+        1.0,
+    )  # of `reward = "vector"`: production, income, combat
 
 
 BATTLE_VARIANTS: dict[str, dict[str, Any]] = {

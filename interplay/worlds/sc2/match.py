@@ -10,6 +10,8 @@ from interplay.worlds.sc2.client import Client, call_all
 from interplay.worlds.sc2.config import GameSettings
 from interplay.worlds.sc2.launcher import GameProcess, free_ports
 
+SUCCESS = 1  # error_pb2.ActionResult
+
 
 class Opponent(NamedTuple):
     """One of the game's own players; names of the protocol's enumerations."""
@@ -77,6 +79,16 @@ class Match:
     def observe(self) -> list[Any]:
         """Each player's `ResponseObservation`."""
         return call_all(self.clients, [{"observation": {}}] * len(self.clients))
+
+    def fits(self, player: int, ability: int, places: Iterable[Sequence[float]]) -> list[bool]:
+        """Which places a building can stand at."""
+        asked = [{"ability_id": ability, "target_pos": {"x": float(x), "y": float(y)}} for x, y in places]
+        answer = self.clients[player].call(query={"placements": asked, "ignore_resource_requirements": True})
+        return [one.result == SUCCESS for one in answer.placements]
+
+    def data(self) -> Any:
+        """Prices, times and abilities of the running game."""
+        return self.clients[0].call(data={"unit_type_id": True, "upgrade_id": True})
 
     def debug(self, commands: Iterable[dict[str, Any]]) -> None:
         """Makes, ends and changes units, from the first player's process."""

@@ -21,6 +21,7 @@ SCORES = (
     *("collected_minerals", "collected_vespene", "collection_rate_minerals", "collection_rate_vespene"),
     *("spent_minerals", "spent_vespene"),
 )
+CATEGORIES = ("none", "army", "economy", "technology", "upgrade")
 
 
 class View(NamedTuple):
@@ -29,6 +30,7 @@ class View(NamedTuple):
     loop: int  # game loops since the start
     player: np.ndarray  # (8,) float64, see PLAYER
     score: np.ndarray  # (10,) float64, see SCORES
+    lost: float  # value of own units and buildings lost, minerals + gas
     upgrades: frozenset[int]  # finished
     units: np.ndarray  # (n, NUMBERS) float64
     tags: np.ndarray  # (n,) uint64
@@ -101,6 +103,9 @@ def read_view(answer: Any) -> View:
         loop=seen.game_loop,
         player=np.array([getattr(common, name) for name in PLAYER], np.float64),
         score=np.array([getattr(score, name) for name in SCORES], np.float64),
+        lost=sum(
+            getattr(of, name) for of in (score.lost_minerals, score.lost_vespene) for name in CATEGORIES
+        ),
         upgrades=frozenset(raw.player.upgrade_ids),
         units=np.array(rows, np.float64).reshape(-1, NUMBERS),
         tags=np.array(tags, np.uint64),

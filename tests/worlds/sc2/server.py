@@ -152,7 +152,8 @@ def reach(port: int) -> Any:
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
-            return connect(f"ws://127.0.0.1:{port}/", compression=None, proxy=None, ping_interval=None)
+            line = connect(f"ws://127.0.0.1:{port}/", compression=None, proxy=None, ping_interval=None)
+            return line.__enter__()
         except OSError:
             if time.monotonic() > deadline:
                 raise

@@ -1,0 +1,86 @@
+"""Rewards and early ends of a full match (specification 6.5)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from interplay.worlds.sc2.features import COMBAT
+from interplay.worlds.sc2.ids import LOST, UNITS, WON
+from interplay.worlds.sc2.regions import BASES
+from interplay.worlds.sc2.view import KIND, SCORES, View
+
+GAS_WORTH = 1.25  # minerals
+FULL_PRODUCTION, FULL_INCOME, FULL_COMBAT = 1000.0, 100.0, 1000.0
+RESULT_POINTS = 10.0  # of TStarBot1's shaping
+UNIT_POINTS = 0.02  # of its other one
+LEAST_INCOME = 1.0  # a minute, of minerals and of gas
+BASE_PRICE, DRONE_PRICE = 300.0, 50.0  # minerals, below which nothing can be rebuilt
+_BASE_KINDS = [UNITS[name] for name in BASES]
+_COMBAT_KINDS = [UNITS[name] for name in COMBAT]
+
+
+class Tally(NamedTuple):
+    """What rewards compare between two decisions."""
+
+    spent: float  # minerals + 1.25 gas
+    income: float  # of both, a minute
+    fight: float  # value killed - value lost
+    own: int  # combat units
+    enemy: int
+
+
+def tally(view: View) -> Tally:
+    """The numbers of a view."""
+    named = dict(zip(SCORES, view.score, strict=True))
+    fights = np.isin(view.kinds, _COMBAT_KINDS)
+    return Tally(
+        spent=named["spent_minerals"] + GAS_WORTH * named["spent_vespene"],
+        income=named["collection_rate_minerals"] + named["collection_rate_vespene"],
+        fight=named["killed_value_units"] + named["killed_value_structures"] - view.lost,
+        own=int((fights & view.own).sum()),
+        enemy=int((fights & view.enemy).sum()),
+    )
+
+
+def reward_vector(before: Tally, after: Tally) -> np.ndarray:
+    """(3,) production, income and combat (C)."""
+    return np.array(
+        [
+            (after.spent - before.spent) / FULL_PRODUCTION,
+            (after.income - before.income) / FULL_INCOME,
+            (after.fight - before.fight) / FULL_COMBAT,
+        ]
+    )
+
+
+def army_sign(before: Tally, after: Tally, result: float) -> float:
+    """TStarBot1: the sign of the change in own less enemy combat units, and 10 times the result."""
+    return float(np.sign((after.own - after.enemy) - (before.own - before.enemy))) + RESULT_POINTS * result
+
+
+def army_change(before: Tally, after: Tally) -> float:
+    """TStarBot1's other shaping."""
+    return UNIT_POINTS * ((after.own - before.own) - (after.enemy - before.enemy))
+
+
+def result_of(results: dict[int, int], player: int) -> float | None:
+    """+1, -1, or 0 for a tie; None while the match goes on."""
+    if player not in results:
+        return None
+    return {WON: 1.0, LOST: -1.0}.get(results[player], 0.0)
+
+
+def is_hopeless(view: View) -> bool:
+    """C's early end: no income, and nothing left to rebuild with."""
+    named = dict(zip(SCORES, view.score, strict=True))
+    if max(named["collection_rate_minerals"], named["collection_rate_vespene"]) >= LEAST_INCOME:
+        return False
+    kinds, minerals = view.units[view.own, KIND], view.player[0]
+    base, worker, larva = (
+        bool(np.isin(kinds, some).any()) for some in (_BASE_KINDS, [UNITS["drone"]], [UNITS["larva"]])
+    )
+    if not base:
+        return not (worker or larva) or minerals < BASE_PRICE
+    return not worker and minerals < DRONE_PRICE
