@@ -17,7 +17,7 @@ HOST = "127.0.0.1"
 PATH = "/sc2api"
 
 
-class GameLost(RuntimeError):
+class GameLost(UserError):
     """A process of the game has ended, or did not answer in time; one line."""
 
 

@@ -145,7 +145,7 @@ def short_of(view: View, kinds: list[int]) -> np.ndarray:
 
 def can_go_to_gas(view: View) -> bool:
     """Whether an extractor has a free place and a drone is idle or at minerals."""
-    gas, minerals = drones_at_gas(view)
+    _, minerals = drones_at_gas(view)
     idle = view.own & (view.units[:, KIND] == UNITS["drone"]) & (view.units[:, ORDER] == 0)
     return len(short_of(view, [UNITS["extractor"]])) > 0 and bool((idle | minerals).any())
 

@@ -14,7 +14,6 @@ from interplay.worlds.battle.config import BattleSettings
 from interplay.worlds.battle.rules.step import play_tick
 from interplay.worlds.battle.state import allocate_scratch, allocate_state, bodies_of, rules_of
 from interplay.worlds.sc2.ids import ATTACK, BATTLE_UNITS, LIFE, MOVE
-from tests.worlds.sc2.zerg import ZergScene
 
 SIZE = 64  # of the map
 HALF = SIZE / 2
@@ -155,8 +154,3 @@ class BattleScene:
         message.tag, message.unit_type, message.owner = tag, kind, owner
         message.pos.x, message.pos.y = place
         message.build_progress = 1.0
-
-
-def scene_of(creation: Any) -> Any:
-    """The scene of a map: battles on Flat64, else a small economy."""
-    return BattleScene() if "Flat64" in creation.local_map.map_path else ZergScene()

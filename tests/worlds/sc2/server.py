@@ -1,4 +1,4 @@
-"""A stand-in for the game's program: speaks its protocol over a websocket and plays the scenes of `scenes.py`.
+"""A stand-in for the game's program: speaks its protocol over a websocket and plays the scenes of `scenes.py` and `zerg.py`.
 
 The first process creates a match and holds it; the second one joins by the match's first port and hands its requests on.
 """
@@ -23,10 +23,6 @@ class Table:
     """One match: its scene and the players, who step together."""
 
     def __init__(self, creation: Any) -> None:
-        from tests.worlds.sc2.scenes import (
-            scene_of,
-        )  # only in the process that holds the match: it loads kernels
-
         self.seats = sum(setup.type == sc.Participant for setup in creation.player_setup)
         self.scene = scene_of(creation)
         self.meet = threading.Barrier(self.seats, timeout=PATIENCE)
@@ -145,6 +141,17 @@ class Program:
                 connection.send(self.answer(request).SerializeToString())
         except (ConnectionClosed, threading.BrokenBarrierError):
             connection.close()
+
+
+def scene_of(creation: Any) -> Any:
+    """The scene of a map: battles on Flat64, else a small economy."""
+    if "Flat64" in creation.local_map.map_path:
+        from tests.worlds.sc2.scenes import BattleScene  # loads kernels
+
+        return BattleScene()
+    from tests.worlds.sc2.zerg import ZergScene
+
+    return ZergScene()
 
 
 def reach(port: int) -> Any:

@@ -27,9 +27,7 @@ PRICES = {
 }
 FOOD = {"drone": 1.0, "zergling": 0.5}
 NAMES = {number: name for name, number in UNITS.items()}
-BUILDINGS = tuple(thing.number for thing in THINGS if thing.kind.startswith("building")) + (
-    UNITS["hatchery"],
-)
+BUILDINGS = tuple(thing.number for thing in THINGS if thing.kind.startswith("building"))
 FIELD, GEYSER = 341, 342
 
 
