@@ -82,5 +82,5 @@ def is_hopeless(view: View) -> bool:
         bool(np.isin(kinds, some).any()) for some in (_BASE_KINDS, [UNITS["drone"]], [UNITS["larva"]])
     )
     if not base:
-        return not (worker or larva) or minerals < BASE_PRICE
-    return not worker and minerals < DRONE_PRICE
+        return not (worker or larva) or bool(minerals < BASE_PRICE)
+    return not worker and bool(minerals < DRONE_PRICE)

@@ -12,7 +12,7 @@ from s2clientprotocol import error_pb2, raw_pb2
 from s2clientprotocol import sc2api_pb2 as sc
 
 from interplay.worlds.sc2.ids import ATTACK, BUILDS, GATHER, NEUTRAL, UNITS, UPGRADES
-from interplay.worlds.sc2.things import THINGS
+from interplay.worlds.sc2.things import PAIRS, THINGS, UPGRADE, Thing
 
 SIZE = 60.0
 LOOPS = 64  # to make anything
@@ -25,6 +25,7 @@ PRICES = {
     "extractor": (75, 0),
     "spawning_pool": (250, 0),
 }
+OTHERS = (100, 0)
 FOOD = {"drone": 1.0, "zergling": 0.5}
 NAMES = {number: name for name, number in UNITS.items()}
 BUILDINGS = tuple(thing.number for thing in THINGS if thing.kind.startswith("building"))
@@ -33,7 +34,14 @@ FIELD, GEYSER = 341, 342
 
 def ability_of(name: str) -> int:
     """Of making a thing: the game's for the ones that are tested, else a number of its own."""
-    known = {"spawning_pool": 1155, "extractor": 1154, "drone": 1342, "zergling": 1343, "overlord": 1344}
+    known = {
+        "hatchery": 1152,
+        "spawning_pool": 1155,
+        "extractor": 1154,
+        "drone": 1342,
+        "zergling": 1343,
+        "overlord": 1344,
+    }
     return known.get(name, 5000 + [thing.name for thing in THINGS].index(name))
 
 
@@ -41,7 +49,7 @@ def data() -> Any:
     """Prices of all things."""
     found = sc.ResponseData()
     for name, number in UNITS.items():
-        minerals, gas = PRICES.get(name, (100, 50))
+        minerals, gas = PRICES.get(name, OTHERS)
         row = found.units.add(
             unit_id=number, mineral_cost=minerals, vespene_cost=gas, food_required=FOOD.get(name, 0)
         )
@@ -141,22 +149,29 @@ class ZergScene:
                 place = command.target_world_space_pos
                 body.goal = (place.x, place.y) if command.HasField("target_world_space_pos") else None
             else:
-                self._make(body, made.name, command)
+                self._make(body, made, command)
         return int(error_pb2.Success)
 
-    def _make(self, body: Body, name: str, command: Any) -> None:
-        used = PRICES["drone"][0] if command.ability_id in BUILDS else 0
-        price = PRICES[name][0] * (2 if name == "zergling" else 1) - used
-        assert price <= self.minerals[body.owner], f"{name} can't be paid for"
+    def _make(self, body: Body, thing: Thing, command: Any) -> None:
+        used = (
+            PRICES["drone"][0]
+            if command.ability_id in BUILDS
+            else PRICES.get(NAMES.get(thing.used, "larva"), OTHERS)[0]
+        )
+        price = PRICES.get(thing.name, OTHERS)[0] * PAIRS.get(thing.name, 1) - used
+        assert price <= self.minerals[body.owner], f"{thing.name} can't be paid for"
         self.minerals[body.owner] -= price
         self.spent[body.owner] += price
+        if thing.kind == UPGRADE:
+            body.order = command.ability_id
+            return
         if command.ability_id in BUILDS:
             body.x, body.y = command.target_world_space_pos.x, command.target_world_space_pos.y
-        body.kind, body.left, body.order = UNITS[name], LOOPS, 0
-        body.points = body.full = 30.0
-        if name == "zergling":
-            twin = self.bodies[self._add(body.kind, body.owner, body.x, body.y)]
-            twin.left = LOOPS
+        made = [body] if thing.used else []
+        for _ in range(PAIRS.get(thing.name, 1) - len(made)):
+            made.append(self.bodies[self._add(thing.number, body.owner, body.x, body.y)])
+        for one in made:
+            one.kind, one.left, one.order, one.points, one.full = thing.number, LOOPS, 0, 30.0, 30.0
 
     def change(self, command: Any) -> None:
         for tag in command.kill_unit.tag:
