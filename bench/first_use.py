@@ -86,10 +86,10 @@ def main() -> int:
             (wheel,) = (ROOT / "dist").glob("*.whl")
             print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB")
             python = install(wheel, Path(scratch) / "venv")
-        from interplay.registry import list_worlds
+        from interplay.registry import present_worlds
 
         print(f"{'world':40} {'wall s':>7} {'cpu s':>7} {'compiled':>9}")
-        for number, world_id in enumerate(arguments.worlds or [spec.id for spec in list_worlds()]):
+        for number, world_id in enumerate(arguments.worlds or [spec.id for spec in present_worlds()]):
             folder = Path(scratch) / str(number)
             folder.mkdir()
             took = first_step(python, world_id, folder, str(ROOT) if arguments.checkout else "")

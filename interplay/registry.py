@@ -76,6 +76,11 @@ def list_worlds() -> tuple[WorldSpec, ...]:
     return tuple(spec for _, spec in sorted(_WORLDS.all().items()))
 
 
+def present_worlds() -> tuple[WorldSpec, ...]:
+    """`list_worlds` without those whose engine is not installed."""
+    return tuple(spec for spec in list_worlds() if not spec.missing or not load(spec.missing)())
+
+
 def find_world(world_id: str) -> WorldSpec:
     """The spec of a registered id."""
     if world_id.startswith(targets.GIVEN):

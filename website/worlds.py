@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from interplay.registry import list_worlds
+from interplay.registry import present_worlds
 from interplay.view.facts import Facts, KindFacts, Leaf, facts_of
 
 GUIDES = {  # family -> its guide
@@ -24,7 +24,7 @@ PICTURES = {"simulation": ["corridor"], "navigation": ["town", "proxy"]}
 
 
 def write_worlds(target: Path) -> list[str]:
-    """Writes ``worlds/FAMILY.md`` for every family of registered worlds.
+    """Writes ``worlds/FAMILY.md`` for every family of installed worlds.
 
     Returns:
         Names of the families.
@@ -32,7 +32,7 @@ def write_worlds(target: Path) -> list[str]:
     folder = target / "worlds"
     folder.mkdir()
     families: dict[str, list[Facts]] = {}
-    for spec in list_worlds():
+    for spec in present_worlds():
         families.setdefault(spec.id.split("/")[0], []).append(facts_of(spec.id))
     for family, worlds in families.items():
         (folder / f"{family}.md").write_text(_page(target, family, worlds))

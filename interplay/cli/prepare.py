@@ -32,10 +32,10 @@ def prepare(
     """
     from interplay.cli.options import split_options
     from interplay.evaluate.prepare import prepare_worlds
-    from interplay.registry import list_worlds
+    from interplay.registry import present_worlds
 
     if every == bool(worlds):
-        raise UserError("prepare: name worlds, or --all for every registered one")
-    names, options = split_options(worlds or [spec.id for spec in list_worlds()])
+        raise UserError("prepare: name worlds, or --all for every installed one")
+    names, options = split_options(worlds or [spec.id for spec in present_worlds()])
     for name, seconds in prepare_worlds(names, processes, options):
         typer.echo(f"{name}: ready after {seconds:.1f} s")
