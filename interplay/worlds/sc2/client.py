@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import socket
+import time
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from typing import Any
 
 from websockets.exceptions import WebSocketException
+from websockets.protocol import State
 from websockets.sync.client import ClientConnection, connect
 
 from interplay.core.errors import UserError
@@ -15,6 +17,7 @@ from interplay.worlds.sc2 import engine
 
 HOST = "127.0.0.1"
 PATH = "/sc2api"
+GLANCE = 1.0  # seconds of waiting after which the match's other connections are looked at
 
 
 class GameLost(UserError):
@@ -62,23 +65,21 @@ class Client:
         except (OSError, WebSocketException) as error:
             raise self._lost("has closed the connection") from error
 
-    def receive(self, seconds: float | None = None) -> Any:
+    def receive(self, seconds: float | None = None, others: Sequence[Client] = ()) -> Any:
         """The response to the last request: the message of its field.
 
         Args:
             seconds: until it must be there, instead of `answer_seconds`.
+            others: clients of the same match: when one of them is closed, no response comes.
 
         Raises:
             GameLost: if the process ended, or the response is late.
             UserError: if the game refuses the request.
         """
         seconds = seconds or self.answer_seconds
-        try:
-            data = self._connection.recv(timeout=seconds)
-        except TimeoutError as error:
-            raise self._lost(f"sent no response within {seconds:g} s") from error
-        except (OSError, WebSocketException) as error:
-            raise self._lost("has closed the connection") from error
+        data = self._data(time.monotonic() + seconds, others)
+        if data is None:
+            raise self._lost(f"sent no response within {seconds:g} s")
         response = self._messages.Response.FromString(data)
         self.status = response.status
         answer = getattr(response, self._pending)
@@ -86,6 +87,19 @@ class Client:
         if error:
             raise UserError(f"StarCraft II refused {self._pending}: {'; '.join(error)}")
         return answer
+
+    def _data(self, deadline: float, others: Sequence[Client]) -> Any:
+        """The next message; None if it is late."""
+        while (left := deadline - time.monotonic()) > 0:
+            try:
+                return self._connection.recv(timeout=min(left, GLANCE))
+            except TimeoutError:
+                for one in others:
+                    if one._connection.protocol.state is State.CLOSED:
+                        raise one._lost("has closed the connection") from None
+            except (OSError, WebSocketException) as error:
+                raise self._lost("has closed the connection") from error
+        return None
 
     def call(self, **request: Any) -> Any:
         """`send` and `receive`."""
@@ -114,4 +128,4 @@ def call_all(
     """Sends each client its request before the first response is read: in a match all players step and join together."""
     for client, request in zip(clients, requests, strict=True):
         client.send(**request)
-    return [client.receive(seconds) for client in clients]
+    return [client.receive(seconds, clients) for client in clients]

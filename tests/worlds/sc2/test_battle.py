@@ -8,34 +8,9 @@ import signal
 import numpy as np
 import pytest
 
-import interplay
 from interplay.core.errors import CannotSave, MissingExtraError, UserError
 from interplay.registry import make_policy
-from tests.worlds.sc2.game import install
 from tests.worlds.sc2.scenes import put_on_grid
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return install(tmp_path_factory.mktemp("sc2"))
-
-
-@pytest.fixture(autouse=True)
-def _installed(folder, monkeypatch):
-    monkeypatch.setenv("SC2PATH", str(folder))
-
-
-@pytest.fixture
-def make():
-    worlds = []
-
-    def build(world_id="sc2/battle-5i", **options):
-        worlds.append(interplay.make_world(world_id, **options))
-        return worlds[-1]
-
-    yield build
-    for world in worlds:
-        world.close()
 
 
 @pytest.mark.parametrize("name", ["5i", "3i2z", "mab"])
