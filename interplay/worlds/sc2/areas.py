@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from interplay.worlds.sc2.features import COUNTED
-from interplay.worlds.sc2.ids import UNITS
-from interplay.worlds.sc2.regions import BASES, Ground, area_of
+from interplay.worlds.sc2.ids import IS_BASE, UNITS
+from interplay.worlds.sc2.regions import Ground, area_of
 from interplay.worlds.sc2.view import (
     ASSIGNED,
     FULL_HEALTH,
@@ -19,7 +19,6 @@ from interplay.worlds.sc2.view import (
 )
 
 FEATURES = 2 * len(COUNTED) + 6
-_BASES = [UNITS[name] for name in BASES]
 
 
 def area_rows(view: View, ground: Ground, areas: int) -> np.ndarray:
@@ -33,7 +32,7 @@ def area_rows(view: View, ground: Ground, areas: int) -> np.ndarray:
         return rows
     home = area_of(ground, view.places)
     units, kinds = view.units, view.kinds
-    is_base = view.own & np.isin(kinds, _BASES)
+    is_base = view.own & IS_BASE[kinds]
     is_extractor = view.own & (kinds == UNITS["extractor"])
     idle = view.own & (kinds == UNITS["drone"]) & (units[:, ORDER] == 0)
     free = np.maximum(units[:, IDEAL] - units[:, ASSIGNED], 0)

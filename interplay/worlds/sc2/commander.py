@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from interplay.worlds.sc2.features import drones_at_gas
-from interplay.worlds.sc2.ids import ATTACK, BUILDS, GATHER, INJECT, UNITS
+from interplay.worlds.sc2.ids import ATTACK, BUILDS, GATHER, INJECT, IS_BASE, IS_COMBAT, UNITS
 from interplay.worlds.sc2.macro import (
     FIGHT,
+    IS_EXTRACTOR,
     MAKE,
     TO_GAS,
     TO_MINERALS,
@@ -20,7 +21,7 @@ from interplay.worlds.sc2.macro import (
     makers,
     short_of,
 )
-from interplay.worlds.sc2.regions import BASES, OWN_REGION, Ground, centre_of, in_region
+from interplay.worlds.sc2.regions import OWN_REGION, Ground, centre_of, in_region
 from interplay.worlds.sc2.things import Price, Thing
 from interplay.worlds.sc2.view import ASSIGNED, ENERGY, FLYING, IDEAL, KIND, MINERALS, ORDER, View
 
@@ -37,8 +38,8 @@ HITS = {
     "hydralisk": "both",
     "corruptor": "air",
 }  # of combat units; all others hit ground units
-_BASE_KINDS = [UNITS[name] for name in BASES]
-_HITS_AIR = [UNITS[name] for name in HITS]
+# Of combat units; the others hit only what stands on the ground.
+_HITS_AIR = [UNITS["mutalisk"], UNITS["hydralisk"]]
 _HITS_ONLY_AIR = [UNITS["corruptor"]]
 
 
@@ -93,7 +94,7 @@ class Commander:
 
     def _site(self, thing: Thing, price: Price, view: View) -> np.ndarray | None:
         """The first candidate at which the building can stand."""
-        bases = view.places[view.own & view.finished & np.isin(view.kinds, _BASE_KINDS)]
+        bases = view.places[view.own & view.finished & IS_BASE[view.kinds]]
         if thing.name == "hatchery":
             candidates = base_sites(self._ground, bases)
         elif thing.name == "nydus_worm":
@@ -116,7 +117,7 @@ class Commander:
         """Each unit attacks towards the nearest enemy of its region that it can hit, combat units first; else it goes there."""
         commands = []
         enemies = np.flatnonzero(view.enemy)
-        fights = np.isin(view.kinds[enemies], _COMBAT)
+        fights = IS_COMBAT[view.kinds[enemies]]
         where = {
             goal: in_region(self._ground, view.places[enemies], goal) for goal in set(self._goals.values())
         }
@@ -133,15 +134,6 @@ class Commander:
         return commands
 
 
-_COMBAT = [
-    UNITS[name]
-    for name in ("zergling", "baneling", "roach", "burrowed_roach", "ravager", "hydralisk", "lurker")
-]
-_COMBAT += [
-    UNITS[name] for name in ("burrowed_lurker", "mutalisk", "corruptor", "brood_lord", "ultralisk", "queen")
-]
-
-
 def mine_when_idle(view: View) -> list[Command]:
     """Idle drones go to the nearest mineral field."""
     idle = np.flatnonzero(view.own & (view.units[:, KIND] == UNITS["drone"]) & (view.units[:, ORDER] == 0))
@@ -156,7 +148,7 @@ def mine_when_idle(view: View) -> list[Command]:
 def inject(view: View) -> list[Command]:
     """Queens with enough energy inject the nearest base."""
     able = view.own & (view.units[:, KIND] == UNITS["queen"]) & (view.units[:, ENERGY] >= INJECT_ENERGY)
-    bases = np.flatnonzero(view.own & view.finished & np.isin(view.kinds, _BASE_KINDS))
+    bases = np.flatnonzero(view.own & view.finished & IS_BASE[view.kinds])
     queens = np.flatnonzero(able & (view.units[:, ORDER] != INJECT))
     return [
         _command(INJECT, view, [queen], view.tags[_nearest(view, bases, view.places[queen])[0]])
@@ -169,14 +161,14 @@ def to_gas(view: View) -> list[Command]:
     """Fills the free places of the first extractor that has some with the nearest drones that are idle or at minerals."""
     _, minerals = drones_at_gas(view)
     idle = view.own & (view.units[:, KIND] == UNITS["drone"]) & (view.units[:, ORDER] == 0)
-    return _fill(view, short_of(view, [UNITS["extractor"]]), np.flatnonzero(idle | minerals), view.tags)
+    return _fill(view, short_of(view, IS_EXTRACTOR), np.flatnonzero(idle | minerals), view.tags)
 
 
 def to_minerals(view: View) -> list[Command]:
     """Sends so many drones from gas to the fields of the first base with free places."""
     gas, _ = drones_at_gas(view)
     fields = np.flatnonzero(view.neutral & (view.units[:, MINERALS] > 0))
-    places = short_of(view, _BASE_KINDS)
+    places = short_of(view, IS_BASE)
     if not len(fields) or not len(places):
         return []
     field = _nearest(view, fields, view.places[places[0]])[0]

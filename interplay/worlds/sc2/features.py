@@ -6,7 +6,7 @@ from collections import deque
 
 import numpy as np
 
-from interplay.worlds.sc2.ids import GATHER, MOST_TYPES, UNITS
+from interplay.worlds.sc2.ids import GATHER, IS_COMBAT, MOST_TYPES, UNITS
 from interplay.worlds.sc2.regions import Ground, in_region
 from interplay.worlds.sc2.view import FLYING, KIND, ORDER, View
 
@@ -68,11 +68,6 @@ BUILT = (
     *("hive", "greater_spire"),
 )
 """The 16 building types of the vector."""
-COMBAT = (
-    *("zergling", "baneling", "roach", "burrowed_roach", "ravager", "hydralisk", "lurker", "burrowed_lurker"),
-    *("mutalisk", "corruptor", "brood_lord", "ultralisk"),
-)
-"""The combat types of specification 6.3."""
 CHANNELS = 3 + 2 * len(GROUPS)
 
 
@@ -87,7 +82,6 @@ def _column_of(groups: tuple[tuple[str, ...], ...]) -> np.ndarray:
 _GROUP = _column_of(GROUPS)
 _COUNTED = _column_of(tuple((name,) for name in COUNTED))
 _BUILT = _column_of(tuple((name,) for name in BUILT))
-_FIGHTS = _column_of((COMBAT,)) == 0
 
 
 def picture(view: View, ground: Ground, size: int) -> np.ndarray:
@@ -140,7 +134,7 @@ def count_buildings(view: View) -> np.ndarray:
 
 def statistics(view: View) -> np.ndarray:
     """(16,) all, combat, ground and air units, own then enemy."""
-    flying, fights = view.units[:, FLYING] > 0, _FIGHTS[view.kinds]
+    flying, fights = view.units[:, FLYING] > 0, IS_COMBAT[view.kinds]
     kinds = (np.ones(len(flying), bool), fights, ~flying, flying)
     counts = [float((which & kind).sum()) for which in (view.own, view.enemy) for kind in kinds]
     return both_scales(np.array(counts))

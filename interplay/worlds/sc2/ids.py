@@ -5,6 +5,10 @@ Source: Blizzard's s2client-proto, stableid.json (MIT); unit types and upgrades 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import numpy as np
+
 STOP, MOVE, ATTACK = 4, 16, 23  # abilities, as every unit has them
 GATHER, INJECT = 1183, 251  # of drones and of queens
 BUILDS = range(1152, 1182)  # abilities by which a drone becomes a building
@@ -58,3 +62,20 @@ UNITS = _read(_UNITS)
 UPGRADES = _read(_UPGRADES)
 """Zerg upgrades, in the order of specification 6.3."""
 MOST_TYPES = 2048  # unit types are below it
+
+BASES = ("hatchery", "lair", "hive")
+COMBAT = (
+    *("zergling", "baneling", "roach", "burrowed_roach", "ravager", "hydralisk", "lurker", "burrowed_lurker"),
+    *("mutalisk", "corruptor", "brood_lord", "ultralisk"),
+)
+"""The combat types (specification 6.3)."""
+
+
+def marked(names: Iterable[str]) -> np.ndarray:
+    """(MOST_TYPES,) bool, True at the types of these units."""
+    marks = np.zeros(MOST_TYPES, bool)
+    marks[[UNITS[name] for name in names]] = True
+    return marks
+
+
+IS_BASE, IS_COMBAT = marked(BASES), marked(COMBAT)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
-from interplay.worlds.sc2.features import COMBAT, drones_at_gas
-from interplay.worlds.sc2.ids import UNITS
-from interplay.worlds.sc2.regions import BASES, REGIONS, Ground, region_of
+from interplay.worlds.sc2.features import drones_at_gas
+from interplay.worlds.sc2.ids import GATHER, IS_BASE, IS_COMBAT, UNITS, marked
+from interplay.worlds.sc2.regions import REGIONS, Ground, region_of
 from interplay.worlds.sc2.things import THINGS, UNIT, UPGRADE, Price, Thing, makers_of
 from interplay.worlds.sc2.view import ASSIGNED, GAS, IDEAL, KIND, ORDER, View
 
@@ -22,8 +23,7 @@ GEYSER_REACH = 12.0  # from an own base
 INACTIVE = ("nydus_network", "viper", "swarm_host", "infestor", "nydus_worm", "infestor_energy")
 RELEASED_FIGHTS = ((0, 0), (9, 4), (4, 1))
 
-_BASE_KINDS = [UNITS[name] for name in BASES]
-_COMBAT_KINDS = [UNITS[name] for name in COMBAT]
+IS_EXTRACTOR = marked(["extractor"])
 
 
 class Macro(NamedTuple):
@@ -62,7 +62,30 @@ RELEASED = tuple(
 
 def combat(view: View) -> np.ndarray:
     """(n,) bool own combat units."""
-    return view.own & np.isin(view.kinds, _COMBAT_KINDS)
+    return view.own & IS_COMBAT[view.kinds]
+
+
+class Holdings(NamedTuple):
+    """What the legality of making things depends on."""
+
+    finished: frozenset[int]  # types of own finished units
+    free: frozenset[int]  # of those, types of which one can make something now
+    standing: Counter[int]  # own units by type
+    ordered: frozenset[int]  # abilities of first orders
+    geyser: bool  # one is free
+
+    @classmethod
+    def of(cls, view: View) -> Holdings:
+        kinds, orders = view.kinds, view.units[:, ORDER]
+        done = view.own & view.finished
+        gathers = (orders == GATHER) & (kinds == UNITS["drone"])
+        return cls(
+            finished=frozenset(kinds[done].tolist()),
+            free=frozenset(kinds[done & ((orders == 0) | gathers)].tolist()),
+            standing=Counter(kinds[view.own].tolist()),
+            ordered=frozenset(orders[view.own].astype(np.int64).tolist()),
+            geyser=len(free_geysers(view)) > 0,
+        )
 
 
 def legal(
@@ -72,37 +95,38 @@ def legal(
     army = region_of(ground, view.places[combat(view)])
     armies = np.bincount(army, minlength=REGIONS)
     armies[0] = len(army)
-    judged = {
-        NOTHING: lambda macro: True,
-        MAKE: lambda macro: can_make(view, macro.thing, prices[macro.thing.name]),
-        TO_GAS: lambda macro: can_go_to_gas(view),
-        TO_MINERALS: lambda macro: can_go_to_minerals(view),
-        FIGHT: lambda macro: armies[macro.source] >= LEAST_ARMY,
-    }
-    return np.array([judged[macro.what](macro) for macro in macros], bool)
+    enough = (armies >= LEAST_ARMY).tolist()
+    held = Holdings.of(view)
+    given = {NOTHING: True, TO_GAS: can_go_to_gas(view), TO_MINERALS: can_go_to_minerals(view)}
+    mask = [
+        can_make(view, held, macro.thing, prices[macro.thing.name])
+        if macro.thing is not None
+        else enough[macro.source]
+        if macro.what == FIGHT
+        else given[macro.what]
+        for macro in macros
+    ]
+    return np.array(mask, bool)
 
 
-def can_make(view: View, thing: Thing, price: Price) -> bool:
+def can_make(view: View, held: Holdings, thing: Thing, price: Price) -> bool:
     """Whether a thing can be paid for, its maker is free, and what it needs is finished."""
-    minerals, gas, used, cap = view.player[:4]
+    minerals, gas, used, cap = view.player[:4].tolist()
     if minerals < price.minerals or gas < price.gas or (price.food and used + price.food > cap):
         return False
-    kinds, mine = view.kinds, view.own & view.finished
-    if thing.needs and not (mine & np.isin(kinds, thing.needs)).any():
+    if thing.needs and held.finished.isdisjoint(thing.needs):
         return False
-    if not len(makers(view, thing, price)):
+    if held.free.isdisjoint(makers_of(thing, price)):
         return False
-    at_work = bool((view.own & (view.units[:, ORDER] == price.ability)).any())
-    if thing.kind == UPGRADE:
-        open_ = thing.number not in view.upgrades and (not thing.before or thing.before in view.upgrades)
-        return open_ and not at_work
     if thing.kind == UNIT:
         return True
-    if thing.name == "extractor" and not len(free_geysers(view)):
+    if price.ability in held.ordered:
         return False
-    standing = int((view.own & (kinds == thing.number)).sum())
-    most = np.inf if thing.name in ANY_NUMBER else MOST_BUILDINGS.get(thing.name, 1)
-    return not at_work and standing < most
+    if thing.kind == UPGRADE:
+        return thing.number not in view.upgrades and (not thing.before or thing.before in view.upgrades)
+    if thing.name == "extractor":
+        return held.geyser
+    return thing.name in ANY_NUMBER or held.standing[thing.number] < MOST_BUILDINGS.get(thing.name, 1)
 
 
 def makers(view: View, thing: Thing, price: Price) -> np.ndarray:
@@ -119,7 +143,7 @@ def makers(view: View, thing: Thing, price: Price) -> np.ndarray:
 def free_geysers(view: View) -> np.ndarray:
     """Indices of geysers near a finished own base and without an extractor."""
     geysers = np.flatnonzero(view.neutral & (view.units[:, GAS] > 0))
-    bases = view.places[view.own & view.finished & np.isin(view.kinds, _BASE_KINDS)]
+    bases = view.places[view.own & view.finished & IS_BASE[view.kinds]]
     taken = view.places[(view.own | view.enemy) & (view.kinds == UNITS["extractor"])]
     return np.array(
         [
@@ -137,9 +161,9 @@ def _gap(place: np.ndarray, others: np.ndarray) -> float:
     return float(np.hypot(away[:, 0], away[:, 1]).min(initial=np.inf))
 
 
-def short_of(view: View, kinds: list[int]) -> np.ndarray:
-    """Indices of own finished buildings with free places for workers."""
-    some = view.own & view.finished & np.isin(view.kinds, kinds)
+def short_of(view: View, kinds: np.ndarray) -> np.ndarray:
+    """Indices of own finished buildings with free places for workers; `kinds` is a table of `ids.marked`."""
+    some = view.own & view.finished & kinds[view.kinds]
     return np.flatnonzero(some & (view.units[:, IDEAL] > view.units[:, ASSIGNED]))
 
 
@@ -147,13 +171,13 @@ def can_go_to_gas(view: View) -> bool:
     """Whether an extractor has a free place and a drone is idle or at minerals."""
     _, minerals = drones_at_gas(view)
     idle = view.own & (view.units[:, KIND] == UNITS["drone"]) & (view.units[:, ORDER] == 0)
-    return len(short_of(view, [UNITS["extractor"]])) > 0 and bool((idle | minerals).any())
+    return len(short_of(view, IS_EXTRACTOR)) > 0 and bool((idle | minerals).any())
 
 
 def can_go_to_minerals(view: View) -> bool:
     """Whether a base has a free place and a drone is at gas."""
     gas, _ = drones_at_gas(view)
-    return len(short_of(view, _BASE_KINDS)) > 0 and bool(gas.any())
+    return len(short_of(view, IS_BASE)) > 0 and bool(gas.any())
 
 
 def index_of(name: str, macros: tuple[Macro, ...] = MACROS) -> int:

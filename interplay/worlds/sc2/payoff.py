@@ -6,10 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.worlds.sc2.features import COMBAT
-from interplay.worlds.sc2.ids import LOST, UNITS, WON
-from interplay.worlds.sc2.regions import BASES
-from interplay.worlds.sc2.view import KIND, SCORES, View
+from interplay.worlds.sc2.ids import BASES, IS_COMBAT, LOST, UNITS, WON
+from interplay.worlds.sc2.view import SCORES, View
 
 GAS_WORTH = 1.25  # minerals
 FULL_PRODUCTION, FULL_INCOME, FULL_COMBAT = 1000.0, 100.0, 1000.0
@@ -17,8 +15,6 @@ RESULT_POINTS = 10.0  # of TStarBot1's shaping
 UNIT_POINTS = 0.02  # of its other one
 LEAST_INCOME = 1.0  # a minute, of minerals and of gas
 BASE_PRICE, DRONE_PRICE = 300.0, 50.0  # minerals, below which nothing can be rebuilt
-_BASE_KINDS = [UNITS[name] for name in BASES]
-_COMBAT_KINDS = [UNITS[name] for name in COMBAT]
 
 
 class Tally(NamedTuple):
@@ -34,7 +30,7 @@ class Tally(NamedTuple):
 def tally(view: View) -> Tally:
     """The numbers of a view."""
     named = dict(zip(SCORES, view.score, strict=True))
-    fights = np.isin(view.kinds, _COMBAT_KINDS)
+    fights = IS_COMBAT[view.kinds]
     return Tally(
         spent=named["spent_minerals"] + GAS_WORTH * named["spent_vespene"],
         income=named["collection_rate_minerals"] + named["collection_rate_vespene"],
@@ -77,10 +73,9 @@ def is_hopeless(view: View) -> bool:
     named = dict(zip(SCORES, view.score, strict=True))
     if max(named["collection_rate_minerals"], named["collection_rate_vespene"]) >= LEAST_INCOME:
         return False
-    kinds, minerals = view.units[view.own, KIND], view.player[0]
-    base, worker, larva = (
-        bool(np.isin(kinds, some).any()) for some in (_BASE_KINDS, [UNITS["drone"]], [UNITS["larva"]])
-    )
+    minerals, standing = view.player[0], set(view.kinds[view.own].tolist())
+    base = any(UNITS[name] in standing for name in BASES)
+    worker, larva = UNITS["drone"] in standing, UNITS["larva"] in standing
     if not base:
         return not (worker or larva) or bool(minerals < BASE_PRICE)
     return not worker and bool(minerals < DRONE_PRICE)

@@ -6,14 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.worlds.sc2.ids import UNITS
+from interplay.worlds.sc2.ids import IS_BASE
 from interplay.worlds.sc2.view import GAS, MINERALS, View
 
 REGIONS = 10  # 0 is the whole map, 1 to 9 a grid of 3 x 3, by rows from the north-west
 OWN_REGION = 9  # in the player's frame, where it starts in the south-east
 CLUSTER = 12.0  # resources that near belong together; fields of one base do
-BASES = ("hatchery", "lair", "hive")
-_BASE_KINDS = [UNITS[name] for name in BASES]
 
 
 class Ground(NamedTuple):
@@ -29,7 +27,7 @@ class Ground(NamedTuple):
 def ground_of(width: float, height: float, view: View) -> Ground:
     """The map of a match by its first observation."""
     kinds = view.kinds
-    bases = view.places[view.own & np.isin(kinds, _BASE_KINDS)]
+    bases = view.places[view.own & IS_BASE[kinds]]
     start = bases[0] if len(bases) else np.array([width, height]) / 2
     resources = view.neutral & ((view.units[:, MINERALS] > 0) | (view.units[:, GAS] > 0))
     areas = _clusters(view.places[resources])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ SCORES = (
 CATEGORIES = ("none", "army", "economy", "technology", "upgrade")
 
 
-class View(NamedTuple):
+class _Fields(NamedTuple):
     """One observation of one player; n units."""
 
     loop: int  # game loops since the start
@@ -36,32 +37,36 @@ class View(NamedTuple):
     tags: np.ndarray  # (n,) uint64
     targets: np.ndarray  # (n,) uint64 target of the first order, 0 for none
 
-    @property
+
+class View(_Fields):
+    """The arrays of an observation, and masks over its units, computed once."""
+
+    @cached_property
     def kinds(self) -> np.ndarray:
         """(n,) int64 unit types."""
         return self.units[:, KIND].astype(np.int64)
 
-    @property
+    @cached_property
     def places(self) -> np.ndarray:
         """(n, 2)."""
         return self.units[:, X : Y + 1]
 
-    @property
+    @cached_property
     def own(self) -> np.ndarray:
         """(n,) bool."""
         return self.units[:, ALLIANCE] == SELF
 
-    @property
+    @cached_property
     def enemy(self) -> np.ndarray:
         """(n,) bool."""
         return self.units[:, ALLIANCE] == ENEMY
 
-    @property
+    @cached_property
     def neutral(self) -> np.ndarray:
         """(n,) bool."""
         return self.units[:, ALLIANCE] == NEUTRAL
 
-    @property
+    @cached_property
     def finished(self) -> np.ndarray:
         """(n,) bool, no longer being built."""
         return self.units[:, BUILT] >= 1.0
