@@ -29,6 +29,7 @@ EXTRAS = {
     "rllib": ("ray", "torch"),
     "remote": ("fsspec",),
     "openspiel": ("pyspiel",),
+    "sc2": ("s2clientprotocol",),
 }
 
 

@@ -44,7 +44,7 @@ class Arena:
         self._lives += 1
         self._clear()
         present = np.flatnonzero(unit["present"])
-        self._match.debug([{"create_unit": self._creation(unit, a)} for a in present])
+        self._match.debug([{"create_unit": self._creation(unit, a)} for a in present.tolist()])
         self._match.step(1)
         self._find(unit, present)
         self._match.debug(self._points(unit, present))
@@ -55,7 +55,7 @@ class Arena:
         """Gives each living unit its order: a target's slot, or a destination (A, 2)."""
         commands: tuple[list[Any], list[Any]] = ([], [])
         for a in np.flatnonzero(unit["alive"]):
-            command = {"unit_tags": [int(self._tags[a])]}
+            command: dict[str, Any] = {"unit_tags": [int(self._tags[a])]}
             away = goal[a] - np.array([unit["x"][a], unit["y"][a]])
             if target[a] != NONE:
                 command |= {"ability_id": ATTACK, "target_unit_tag": int(self._tags[target[a]])}
@@ -73,7 +73,7 @@ class Arena:
 
     def read(self, unit: np.ndarray) -> None:
         """Writes place, points and cooldown of every slot; a unit that is gone is dead. Cooldowns are shown to the owner alone."""
-        found = {}
+        found: dict[int, Any] = {}
         for answer in self._match.observe():
             own = [one for one in answer.observation.raw_data.units if one.alliance == SELF]
             found |= {one.tag: one for one in own}

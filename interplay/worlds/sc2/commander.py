@@ -101,7 +101,7 @@ class Commander:
             candidates = building_sites(centre_of(self._ground, 0)[None])
         else:
             candidates = building_sites(bases)
-        good = np.flatnonzero(self._fits(price.ability, candidates)) if len(candidates) else []
+        good = np.flatnonzero(self._fits(price.ability, candidates))
         return candidates[good[0]] if len(good) else None
 
     def _send(self, macro: Macro, view: View) -> None:
@@ -121,7 +121,7 @@ class Commander:
         where = {
             goal: in_region(self._ground, view.places[enemies], goal) for goal in set(self._goals.values())
         }
-        for unit in np.flatnonzero(combat(view)):
+        for unit in np.flatnonzero(combat(view)).tolist():
             goal = self._goals[int(view.tags[unit])]
             hit = where[goal] & _can_hit(view, unit, enemies)
             if (hit & fights).any():
@@ -136,7 +136,9 @@ class Commander:
 
 def mine_when_idle(view: View) -> list[Command]:
     """Idle drones go to the nearest mineral field."""
-    idle = np.flatnonzero(view.own & (view.units[:, KIND] == UNITS["drone"]) & (view.units[:, ORDER] == 0))
+    idle = np.flatnonzero(
+        view.own & (view.units[:, KIND] == UNITS["drone"]) & (view.units[:, ORDER] == 0)
+    ).tolist()
     fields = np.flatnonzero(view.neutral & (view.units[:, MINERALS] > 0))
     return [
         _command(GATHER, view, [drone], view.tags[_nearest(view, fields, view.places[drone])[0]])
@@ -149,7 +151,7 @@ def inject(view: View) -> list[Command]:
     """Queens with enough energy inject the nearest base."""
     able = view.own & (view.units[:, KIND] == UNITS["queen"]) & (view.units[:, ENERGY] >= INJECT_ENERGY)
     bases = np.flatnonzero(view.own & view.finished & IS_BASE[view.kinds])
-    queens = np.flatnonzero(able & (view.units[:, ORDER] != INJECT))
+    queens = np.flatnonzero(able & (view.units[:, ORDER] != INJECT)).tolist()
     return [
         _command(INJECT, view, [queen], view.tags[_nearest(view, bases, view.places[queen])[0]])
         for queen in queens

@@ -48,8 +48,17 @@ class MatchSettings(GameSettings):
 
     map: str = "KairosJunctionLE"  # (specification 6.1)
     opponent: Literal[
-        *("player", "VeryEasy", "Easy", "Medium", "MediumHard", "Hard", "Harder", "VeryHard"),
-        *("CheatVision", "CheatMoney", "CheatInsane"),
+        "player",
+        "VeryEasy",
+        "Easy",
+        "Medium",
+        "MediumHard",
+        "Hard",
+        "Harder",
+        "VeryHard",
+        "CheatVision",
+        "CheatMoney",
+        "CheatInsane",
     ] = "player"  # the other side: a second agent, or a built-in level
     active: Literal["all", "released"] = "all"  # macro actions: 165, or the 62 of the released code
     wait: tuple[Wait, Wait] = (32, 32)  # game loops between decisions, of each player (specification 6.4)

@@ -74,7 +74,7 @@ class GameProcess:
             except (OSError, WebSocketException):
                 if (code := self.process.poll()) is not None:
                     self._end()
-                    raise GameLost(f"{self.process.args[0]} ended with code {code} as it started") from None  # type: ignore[index]
+                    raise GameLost(f"{engine.program()} ended with code {code} as it started") from None
                 if time.monotonic() > deadline:
                     self._end()
                     raise GameLost(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from interplay.worlds.sc2 import engine
 from interplay.worlds.sc2.client import Client, call_all
 from interplay.worlds.sc2.config import GameSettings
@@ -80,11 +82,13 @@ class Match:
         """Each player's `ResponseObservation`."""
         return call_all(self.clients, [{"observation": {}}] * len(self.clients))
 
-    def fits(self, player: int, ability: int, places: Iterable[Sequence[float]]) -> list[bool]:
-        """Which places a building can stand at."""
-        asked = [{"ability_id": ability, "target_pos": {"x": float(x), "y": float(y)}} for x, y in places]
+    def fits(self, player: int, ability: int, places: np.ndarray) -> np.ndarray:
+        """(n,) bool, which places (n, 2) a building can stand at."""
+        asked = [
+            {"ability_id": ability, "target_pos": {"x": float(x), "y": float(y)}} for x, y in places.tolist()
+        ]
         answer = self.clients[player].call(query={"placements": asked, "ignore_resource_requirements": True})
-        return [one.result == SUCCESS for one in answer.placements]
+        return np.array([one.result == SUCCESS for one in answer.placements], bool)
 
     def data(self) -> Any:
         """Prices, times and abilities of the running game."""

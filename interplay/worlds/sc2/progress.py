@@ -61,7 +61,8 @@ class ProgressTracker:
 
     def _morphs(self, view: View) -> dict[str, list[float]]:
         """Building -> progress of each morph to it, by the clocks."""
-        begun, shares = {}, {}
+        begun: dict[tuple[int, int], int] = {}
+        shares: dict[str, list[float]] = {}
         for thing in _MORPHS:
             price = self._prices[thing.name]
             morphing = (

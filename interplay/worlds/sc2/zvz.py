@@ -57,8 +57,9 @@ class ZvzWorld(World):
         if settings.chosen_waits:
             self.action_names["wait"] = tuple(f"{loops} loops" for loops in WAITS)
         shape = num_worlds, players
-        flags = np.zeros((3, *shape), bool)
-        self._outputs = Outputs(np.zeros(shape, np.float32), *flags, np.zeros(num_worlds, bool))
+        acting, terminated, truncated = np.zeros((3, *shape), bool)
+        over = np.zeros(num_worlds, bool)
+        self._outputs = Outputs(np.zeros(shape, np.float32), acting, terminated, truncated, over)
         self._seen = {
             name: np.zeros((*shape, *leaf.shape), leaf.dtype)
             for name, leaf in space.spaces.items()
