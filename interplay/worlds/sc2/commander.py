@@ -60,11 +60,12 @@ class Commander:
         return [
             *mine_when_idle(view),
             *inject(view),
-            *self._work(macro, view),
+            *self.work(macro, view),
             *self._attacks(view),
         ]
 
-    def _work(self, macro: Macro, view: View) -> list[Command]:
+    def work(self, macro: Macro, view: View) -> list[Command]:
+        """Commands of an action, without those of every step."""
         if macro.what == MAKE and macro.thing is not None:
             return self._make(macro.thing, view)
         if macro.what == TO_GAS:
@@ -130,8 +131,13 @@ class Commander:
             if hit.any():
                 away = view.places[enemies[hit]] - view.places[unit]
                 place = view.places[enemies[hit][np.hypot(*away.T).argmin()]]
-            commands.append(_command(ATTACK, view, [unit], place=place))
+            commands.append(attack(view, [unit], place))
         return commands
+
+
+def attack(view: View, units: Iterable[int], place: np.ndarray) -> Command:
+    """Sends units to a place, attacking what they meet."""
+    return _command(ATTACK, view, units, place=place)
 
 
 def mine_when_idle(view: View) -> list[Command]:

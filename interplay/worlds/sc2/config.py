@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from interplay.core.settings import Reward, Settings
 from interplay.worlds.battle.config import VARIANTS as BATTLES
@@ -61,6 +61,10 @@ class MatchSettings(GameSettings):
         "CheatInsane",
     ] = "player"  # the other side: a second agent, or a built-in level
     active: Literal["all", "released"] = "all"  # macro actions: 165, or the 62 of the released code
+    control: Literal["macro", "managers"] = (
+        "macro"  # managers: one action for each of three managers (specification 6.4)
+    )
+    scripts: tuple[Literal["production", "resource", "combat"], ...] = ()  # managers that follow a script
     wait: tuple[Wait, Wait] = (32, 32)  # game loops between decisions, of each player (specification 6.4)
     chosen_waits: bool = False  # an action holds its own waiting time besides, see WAITS
     limit: Annotated[int, Field(ge=1, le=LONGEST_MATCH)] = 28_800  # loops: 30 minutes; truncation
@@ -77,6 +81,12 @@ class MatchSettings(GameSettings):
         1.0,
         1.0,
     )  # of `reward = "vector"`: production, income, combat
+
+    @model_validator(mode="after")
+    def _has_an_action(self) -> MatchSettings:
+        if len(set(self.scripts)) == 3:
+            raise ValueError(f"scripts = {list(self.scripts)} leaves no manager to play; name two at most")
+        return self
 
 
 BATTLE_VARIANTS: dict[str, dict[str, Any]] = {

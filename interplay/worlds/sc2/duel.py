@@ -14,6 +14,7 @@ from interplay.worlds.sc2.commander import Command, Commander
 from interplay.worlds.sc2.config import WAITS, MatchSettings
 from interplay.worlds.sc2.features import PAST, picture, vector
 from interplay.worlds.sc2.macro import MACROS, RELEASED, legal
+from interplay.worlds.sc2.managers import PRODUCTION, Managers, heads
 from interplay.worlds.sc2.match import Match, MatchPlan, Opponent
 from interplay.worlds.sc2.progress import ProgressTracker, techs
 from interplay.worlds.sc2.regions import ground_of
@@ -39,6 +40,8 @@ class Player:
         size = match.info.start_raw.map_size
         self.ground = ground_of(size.x, size.y, self.view)
         self._commander = Commander(self.ground, prices, partial(match.fits, number))
+        self._managers = Managers(self._commander, self.ground, settings.areas)
+        self._heads = list(heads_of(settings))
         self._tracker = ProgressTracker(prices)
         self._past: deque[int] = deque(maxlen=PAST)
         self._tally = payoff.tally(self.view)
@@ -51,10 +54,14 @@ class Player:
         """The orders of its action, if it is due."""
         if not self.due:
             return []
-        chosen = np.atleast_1d(action)
-        self.wait = WAITS[chosen[1]] if self._settings.chosen_waits else self._default
-        self._past.append(int(chosen[0]))
-        return self._commander.orders(self.macros[chosen[0]], self.view)
+        chosen = dict(zip(self._heads, np.atleast_1d(action).tolist(), strict=True))
+        self.wait = WAITS[chosen.pop("wait")] if self._settings.chosen_waits else self._default
+        if "macro" in chosen:
+            self._past.append(chosen["macro"])
+            return self._commander.orders(self.macros[chosen["macro"]], self.view)
+        if "production" in chosen:
+            self._past.append(chosen["production"])
+        return self._managers.orders(chosen, self.mask, self.view)
 
     def advance(self, loops: int, answer: Any, result: float | None) -> None:
         """Reads the game after so many loops, if the player is due or the match has ended."""
@@ -163,5 +170,17 @@ class Duel:
 
 
 def macros_of(settings: MatchSettings) -> tuple[Any, ...]:
-    """The macro actions of a match."""
+    """The macro actions of a match; those of the production manager if managers act."""
+    if settings.control == "managers":
+        return PRODUCTION
     return RELEASED if settings.active == "released" else MACROS
+
+
+def heads_of(settings: MatchSettings) -> dict[str, tuple[str, ...]]:
+    """The heads of an action: name -> names of its choices."""
+    found = {"macro": tuple(macro.name for macro in macros_of(settings))}
+    if settings.control == "managers":
+        found = {name: names for name, names in heads(settings.areas).items() if name not in settings.scripts}
+    if settings.chosen_waits:
+        found["wait"] = tuple(f"{loops} loops" for loops in WAITS)
+    return found

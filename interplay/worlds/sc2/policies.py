@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from interplay.core.errors import UserError
 from interplay.core.policy import Policy, RandomPolicy, by_name
 from interplay.core.world import TimeStep, World
 from interplay.worlds.sc2.config import WAITS
@@ -26,6 +27,10 @@ class Still(Policy):
     def start(self, world: World, seed: int = 0) -> None:
         super().start(world, seed)
         self._world: Any = world
+        if "macro" not in (world.action_names or {}):
+            raise UserError(
+                f'{self.name}: {world.id} has no macro actions; make sc2/zvz with control = "macro"'
+            )
 
     def act(self, timestep: TimeStep) -> np.ndarray:
         macro = self._choose(timestep)

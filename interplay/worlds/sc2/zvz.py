@@ -13,9 +13,9 @@ from interplay.core.errors import CannotSave
 from interplay.core.world import Array, Kind, Outputs, TimeStep, World
 from interplay.worlds.sc2 import engine
 from interplay.worlds.sc2.areas import FEATURES
-from interplay.worlds.sc2.config import LOOPS_PER_SECOND, WAITS, MatchSettings
+from interplay.worlds.sc2.config import LOOPS_PER_SECOND, MatchSettings
 from interplay.worlds.sc2.copies import Copies
-from interplay.worlds.sc2.duel import Duel, macros_of
+from interplay.worlds.sc2.duel import Duel, heads_of, macros_of
 from interplay.worlds.sc2.features import CHANNELS
 from interplay.worlds.sc2.progress import TECHS, TIMED
 
@@ -26,7 +26,8 @@ class ZvzWorld(World):
     """W matches of two players, or of one against a level of the game's own.
 
     A player acts every `wait` game loops, or after the waiting time of its action. One that is not due does not act: its observation stays,
-    and the match goes on until the next one is due (specification interfaces 3.1). An illegal action gives no order.
+    and the match goes on until the next one is due (specification interfaces 3.1). An illegal action gives no order; where no thing can be made, the mask of the
+    production manager allows all.
     A match with a lost process is truncated.
 
     Raises:
@@ -43,19 +44,15 @@ class ZvzWorld(World):
         engine.program()
         self.settings = settings
         players = 2 if settings.opponent == "player" else 1
-        macros = macros_of(settings)
-        actions: spaces.Space = spaces.Discrete(len(macros))
-        if settings.chosen_waits:
-            actions = spaces.MultiDiscrete([len(macros), len(WAITS)])
+        self.action_names = heads_of(settings)
+        sizes = [len(names) for names in self.action_names.values()]
+        actions: spaces.Space = spaces.Discrete(sizes[0]) if len(sizes) == 1 else spaces.MultiDiscrete(sizes)
         space = observation_space(settings)
         names = ["first", "second"][:players]
         super().__init__(
             num_worlds, names, [Kind("agent", tuple(range(players)), space, actions)], seed, first_world
         )
         self.tick_seconds = min(settings.wait) / LOOPS_PER_SECOND
-        self.action_names = {"macro": tuple(macro.name for macro in macros)}
-        if settings.chosen_waits:
-            self.action_names["wait"] = tuple(f"{loops} loops" for loops in WAITS)
         shape = num_worlds, players
         acting, terminated, truncated = np.zeros((3, *shape), bool)
         over = np.zeros(num_worlds, bool)
@@ -65,7 +62,7 @@ class ZvzWorld(World):
             for name, leaf in space.spaces.items()
             if leaf.shape is not None
         }
-        self._legal = np.ones((*shape, len(macros) + len(WAITS) * settings.chosen_waits), bool)
+        self._legal = np.ones((*shape, sum(sizes)), bool)
         self._outcome = np.full(shape, np.nan)
         self._loops = np.zeros(num_worlds, np.int64)
         self._stream = seeding.new_stream(num_worlds)
@@ -132,7 +129,8 @@ class ZvzWorld(World):
         for a, player in enumerate(duel.players):
             outputs.reward[w, a] = player.reward
             outputs.acting[w, a] = player.due and not outputs.over[w]
-            self._legal[w, a, : len(player.mask)] = player.mask
+            if "macro" in self.action_names or "production" in self.action_names:  # the first head
+                self._legal[w, a, : len(player.mask)] = player.mask if player.mask.any() else True
             for name, leaf in self._seen.items():
                 leaf[w, a] = player.observation[name]
             if outputs.over[w]:

@@ -84,7 +84,7 @@ class ZergScene:
         self.bodies: dict[int, Body] = {}
         self.minerals = {1: 50.0, 2: 50.0}
         self.spent = {1: 0.0, 2: 0.0}
-        self.loop = 0
+        self.loop = self.born = 0
         self.results: dict[int, int] = {}
         for owner, (x, y) in ((1, (10.5, 10.5)), (2, (SIZE - 10.5, SIZE - 10.5))):
             self._base(owner, x, y, 1 if owner == 1 else -1)
@@ -101,7 +101,8 @@ class ZergScene:
             drone.order, drone.target = GATHER, fields[number % 4]
 
     def _add(self, kind: int, owner: int, x: float, y: float, points: float = 30.0) -> int:
-        tag = (1 << 32) + len(self.bodies) + 1
+        self.born += 1
+        tag = (1 << 32) + self.born
         self.bodies[tag] = Body(kind, owner, x, y, points)
         return tag
 
