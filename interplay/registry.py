@@ -55,6 +55,7 @@ _BUILT_IN = (
     "interplay.worlds.werewolf:SPECS",
     "interplay.worlds.battle:SPECS",
     "interplay.worlds.pommerman:SPECS",
+    "interplay.worlds.doom:SPECS",
 )
 # By name: some import the registry, and none is needed to list worlds.
 _TRAINED = "interplay.verbs.players:load_policy"
