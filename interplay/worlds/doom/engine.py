@@ -98,8 +98,8 @@ def match_arguments(settings: DoomSettings, player: int, port: int) -> str:
     rules = "+sv_forcerespawn 1 +sv_respawnprotect 1 +sv_noautoaim 1 +sv_spawnfarthest 1 +sv_nocrouch 1"
     cheat = " +viz_nocheat 1" if settings.no_cheat else ""
     return (
-        f"-host {settings.players} -port {port} -netmode 0 -deathmatch {rules} "
-        f"+viz_respawn_delay {settings.respawn_delay}{cheat} {own}"
+        f"-host {settings.players} -port {port} -netmode 0 -deathmatch {rules}{cheat} "
+        f"+viz_respawn_delay 0 {own}"
     )
 
 

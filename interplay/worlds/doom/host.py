@@ -82,9 +82,11 @@ class HostedMatch:
     def reset(self) -> None:
         """Begins an episode: the first starts the engines, later ones go on in the same."""
         if self._games:
+            self._delay_respawns(0)
             self._each(self._begin)
         else:
             self._launch()
+        self._delay_respawns(self._settings.respawn_delay)
         if self._settings.bots:
             add_bots(self._games[0], self._settings.bots)
         self._each(lambda player: self._views[player].read())
@@ -92,6 +94,11 @@ class HostedMatch:
     def step(self) -> None:
         """Plays a decision of every player."""
         self._each(self._play)
+
+    def _delay_respawns(self, seconds: int) -> None:
+        """Sets the rule; a match begins with 0, as players may be put on one place, where the later one kills the other."""
+        if self._settings.together:
+            self._games[0].send_game_command(f"viz_respawn_delay {seconds}")
 
     def _launch(self) -> None:
         settings, port, seeds = self._settings, free_port(), self._rows["seed"]
