@@ -11,6 +11,8 @@ from interplay.worlds.doom.config import DoomSettings
 
 TURN_180, TURN_DELTA = "turn180", "turn_left_right_delta"
 SIDE = "move_right"  # instead of attack, where rules forbid it
+RELEASED, HELD = "released", "held"
+_WITH = " with "
 
 ACTION_SETS: dict[str, tuple[tuple[str, ...], ...]] = {
     "discrete7": (
@@ -46,9 +48,14 @@ def action_space(settings: DoomSettings) -> spaces.Space:
 def names_of(settings: DoomSettings) -> dict[str, tuple[str, ...]]:
     """Names of the choices: head -> names."""
     if settings.actions == "buttons":
-        return {name.replace("_", " "): ("released", "held") for name in settings.buttons}
+        return {name.replace("_", " "): (RELEASED, HELD) for name in settings.buttons}
     choices = ACTION_SETS[settings.actions]
-    return {"action": tuple(" with ".join(b.replace("_", " ") for b in choice) for choice in choices)}
+    return {"action": tuple(_WITH.join(b.replace("_", " ") for b in choice) for choice in choices)}
+
+
+def first_button(choice: str) -> str:
+    """The first button of a choice by its name in `names_of`."""
+    return choice.partition(_WITH)[0]
 
 
 def press_table(choices: Sequence[Sequence[str]], buttons: Sequence[str]) -> np.ndarray:

@@ -8,6 +8,7 @@ import numpy as np
 
 from interplay.core.controls import Controls
 from interplay.core.scene import Canvas
+from interplay.worlds.doom.buttons import HELD, RELEASED, first_button, names_of
 from interplay.worlds.doom.config import DoomSettings
 from interplay.worlds.doom.variables import COLUMN
 
@@ -51,6 +52,11 @@ def side_by_side(screens: np.ndarray) -> np.ndarray:
     return sheet
 
 
-def keys_of(settings: DoomSettings) -> Controls | None:
-    """Keys of the sets of single choices; without a key the last choice of the set is not held, but its first."""
-    return None
+def keys_of(settings: DoomSettings) -> Controls:
+    """Keys of the choices; only with actions = "buttons" does nothing happen without a key."""
+    names = names_of(settings)
+    if settings.actions == "buttons":
+        keys = {KEYS[name]: {name: HELD} for name in names if name in KEYS}
+        return Controls(keys, dict.fromkeys(names, RELEASED))
+    (head, choices), *_ = names.items()
+    return Controls({KEYS[first_button(name)]: {head: name} for name in choices})
