@@ -30,7 +30,7 @@ from interplay.worlds.doom.config import VARIANTS, DoomSettings
 from interplay.worlds.doom.engine import find_map, make_game
 from interplay.worlds.doom.host import free_port
 
-BLOCKS, BLOCK_SECONDS, BAR = 10, 0.5, 0.9
+BLOCKS, BLOCK_SECONDS, BAR = 6, 0.3, 0.9
 POOL = 512  # actions drawn beforehand
 EXTRAS: dict[str, Any] = {"labels": True, "depth": True, "automap": True}
 ROWS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -137,7 +137,8 @@ def main() -> None:
             middle = statistics.median(a / b for a, b in zip(rates["ours"], rates["bare"], strict=True))
             print(
                 f"{name}: ours {best['ours']:,.0f}, bare {best['bare']:,.0f} decisions/s; "
-                f"ratio of the best {best['ours'] / best['bare']:.2f}, median ratio {middle:.2f} (bar {BAR})"
+                f"ratio of the best {best['ours'] / best['bare']:.2f}, median ratio {middle:.2f} (bar {BAR})",
+                flush=True,
             )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from interplay.core.errors import MissingExtraError, UserError
 from interplay.worlds.doom.buttons import buttons_of
 from interplay.worlds.doom.config import DoomSettings
-from interplay.worlds.doom.variables import ENGINE_NAMES
+from interplay.worlds.doom.variables import ENGINE_NAMES, variables_of
 
 CURE = 'The ViZDoom game is not installed: run `pip install "interplay[vizdoom]"` (free Doom assets are included).'
 CIG_2017 = (
@@ -83,7 +83,7 @@ def make_game(settings: DoomSettings, path: str, player: int, port: int, seed: i
     game.set_depth_buffer_enabled(settings.depth)
     game.set_automap_buffer_enabled(settings.automap)
     game.set_available_buttons([getattr(vzd.Button, name.upper()) for name in buttons_of(settings)])
-    names = ENGINE_NAMES.values()
+    names = list(ENGINE_NAMES.values())[:variables_of(settings)]
     game.set_available_game_variables([getattr(vzd.GameVariable, name) for name in names])
     if settings.together:
         game.add_game_args(match_arguments(settings, player, port))

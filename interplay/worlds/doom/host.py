@@ -7,6 +7,7 @@ and an error in one line.
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import shutil
@@ -25,7 +26,8 @@ from interplay.worlds.doom.config import DoomSettings
 from interplay.worlds.doom.engine import View, add_bots, make_game
 from interplay.worlds.doom.observe import shared_shapes
 
-RESET, STEP = b"r", b"s"
+RESET, STEP, DONE = b"r", b"s", b"."
+MOST = 400  # letters of an error
 NAMES = "instances"  # file in a match's folder: names of its engines' shared memory, one a line
 
 
@@ -57,12 +59,13 @@ def run_match(
     arrays = place(shared_shapes(settings, num_worlds), memory)
     match = HostedMatch(settings, path, {name: array[w] for name, array in arrays.items()})
     try:
-        while command := _next(pipe):
+        while command := os.read(pipe.fileno(), 1):
             match.reset() if command == RESET else match.step()
-            pipe.send_bytes(b"")
+            os.write(pipe.fileno(), DONE)
     except Exception as error:
         line = str(error).partition("\n")[0]
-        pipe.send_bytes(f"{type(error).__name__}: {line}".encode())
+        with contextlib.suppress(OSError):  # the world is gone
+            os.write(pipe.fileno(), f"{type(error).__name__}: {line}"[:MOST].encode())
     end(Path(folder))
 
 
@@ -145,14 +148,6 @@ def end(folder: Path) -> None:
     """Ends this process and its engines at once."""
     sweep(folder)
     os.killpg(0, signal.SIGKILL)
-
-
-def _next(pipe: Connection) -> bytes:
-    """The next command; empty when the world is gone."""
-    try:
-        return pipe.recv_bytes()
-    except (EOFError, OSError):
-        return b""
 
 
 def _end_with_parent(folder: Path) -> None:

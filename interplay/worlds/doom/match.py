@@ -17,7 +17,7 @@ from typing import Any
 
 from interplay.worlds.doom.config import LAUNCH, DoomSettings
 from interplay.worlds.doom.engine import find_map
-from interplay.worlds.doom.host import RESET, run_match, sweep
+from interplay.worlds.doom.host import DONE, MOST, RESET, run_match, sweep
 
 _LOOKS = 20  # of the watch in a deadline
 
@@ -53,21 +53,23 @@ class Match:
         self.late = False
         self.due = time.monotonic() + (max(LAUNCH, self._deadline) if launch else self._deadline)
         with contextlib.suppress(OSError):  # `receive` reports it
-            self._pipe.send_bytes(command)
+            os.write(self._pipe.fileno(), command)
 
     def receive(self) -> str:
         """Waits for the answer: why the match is lost, or empty."""
         assert self._pipe is not None
-        try:
-            trouble = self._pipe.recv_bytes().decode()
-        except (EOFError, OSError):
+        answer = b""
+        with contextlib.suppress(OSError):
+            answer = os.read(self._pipe.fileno(), 4 * MOST)
+        if not answer:
             self._process.join(5)
-            trouble = f"its process has ended (exit code {self._process.exitcode})"
+        trouble = answer.decode() or f"its process has ended (exit code {self._process.exitcode})"
         self.due = 0.0
+        if answer == DONE:
+            return ""
         if self.late:
             trouble = f"it has not come back for {self._deadline:g} s"
-        if trouble:
-            self.end()
+        self.end()
         return trouble
 
     def kill(self) -> None:

@@ -8,7 +8,7 @@ from gymnasium import spaces
 from interplay.worlds.doom.buttons import buttons_of
 from interplay.worlds.doom.config import DoomSettings
 from interplay.worlds.doom.engine import CLASSES
-from interplay.worlds.doom.variables import COLUMN
+from interplay.worlds.doom.variables import variables_of
 
 PICTURES = ("screen", "labels", "depth", "automap")
 
@@ -36,7 +36,7 @@ def shared_shapes(settings: DoomSettings, num_worlds: int) -> dict[str, tuple[tu
     }
     return {
         **pictures,
-        "variables": ((*slots, len(COLUMN)), np.float64),  # the engine's, not scaled
+        "variables": ((*slots, variables_of(settings)), np.float64),  # the engine's, not scaled
         "presses": ((*slots, len(buttons_of(settings))), np.float64),
         "tic": (slots, np.int64),  # of the episode
         "dead": (slots, np.bool_),

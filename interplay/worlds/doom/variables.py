@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.worlds.doom.config import FULL, MOST_BOTS, MOST_PLAYERS
+from interplay.worlds.doom.config import FULL, MOST_BOTS, MOST_PLAYERS, DoomSettings
 
 ENGINE_NAMES = {
     "health": "HEALTH",
@@ -23,7 +23,12 @@ ENGINE_NAMES = {
 }
 """Our name -> the engine's."""
 COLUMN = {name: column for column, name in enumerate(ENGINE_NAMES)}
-FRAGS_OF = slice(COLUMN["frags_1"], len(COLUMN))
+FRAGS_OF = slice(COLUMN["frags_1"], None)
+
+
+def variables_of(settings: DoomSettings) -> int:
+    """How many of the variables are read: frags by number only where there are bots."""
+    return len(COLUMN) if settings.bots else COLUMN["frags_1"]
 
 
 def scaled(variables: np.ndarray, names: tuple[str, ...]) -> np.ndarray:

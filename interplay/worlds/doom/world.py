@@ -39,7 +39,8 @@ class DoomWorld(ArrayWorld):
     answered within `deadline`, is truncated, and its next reset starts new engines.
 
     Attributes:
-        rewards: (W, A, 10) float64, the last step's components (`interplay.worlds.doom.config.COMPONENTS`).
+        rewards: (W, A, 10) float64, the last step's components (`interplay.worlds.doom.config.COMPONENTS`); zeros where the
+            engine's own reward is paid.
     """
 
     version = 1
@@ -147,7 +148,8 @@ class DoomWorld(ArrayWorld):
         whole = going.copy()
         whole[list(lost)] = False
         self._pay(whole, was_alive & ~shared["dead"])
-        self._drift[whole] = np.maximum(self._drift, np.ptp(shared["tic"], axis=1))[whole]
+        if self.settings.players > 1:
+            self._drift[whole] = np.maximum(self._drift, np.ptp(shared["tic"], axis=1))[whole]
         self.outputs.acting[whole] = ~shared["dead"][whole]
         self._end_matches(whole)
         self._cut(lost)
@@ -170,15 +172,17 @@ class DoomWorld(ArrayWorld):
     def _pay(self, whole: np.ndarray, alive: np.ndarray) -> None:
         """Writes the rewards of the worlds in `whole`; `alive` (W, A) lived throughout the step."""
         shared, settings = self._shared, self.settings
-        self.rewards[:] = reward_vector(self._before, shared["variables"], alive)
         for w, a in np.argwhere(whole[:, None] & shared["dead"]).tolist():
             self._forget_life(w, a)
+        if settings.reward == "engine":
+            self.outputs.reward[whole] = shared["paid"][whole]
+            return
+        self.rewards[:] = reward_vector(self._before, shared["variables"], alive)
         for w, a in np.argwhere(whole[:, None] & alive).tolist():
             x, y = shared["variables"][w, a, [COLUMN["x"], COLUMN["y"]]]
             self.rewards[w, a, NAVIGATION] = enter_room(self._rooms[w, a], x, y)
         self.rewards[~whole] = 0
-        paid = shared["paid"] if settings.reward == "engine" else self.rewards @ np.array(settings.weights)
-        self.outputs.reward[whole] = paid[whole]
+        self.outputs.reward[whole] = (self.rewards @ np.array(settings.weights))[whole]
 
     def _end_matches(self, whole: np.ndarray) -> None:
         """Ends matches by the map's rules or their length, and writes their outcomes."""
@@ -199,13 +203,12 @@ class DoomWorld(ArrayWorld):
         settings, outcome = self.settings, self._outcome[w]
         frags = self._shared["variables"][w, :, COLUMN["frags"]]
         numbers = self._shared["variables"][w, :, COLUMN["number"]].astype(int).tolist()
-        all_frags = self._shared["variables"][w, 0, FRAGS_OF][: settings.players + settings.bots]
-        bots = [n for n in range(len(all_frags)) if n not in numbers]
-        outcome[:] = outcomes(np.concatenate([frags, all_frags[bots]]))[: settings.players]
-        before = self.rewards[w, :, NAVIGATION].copy()
-        self.rewards[w, :, NAVIGATION] = outcome
+        of_all = self._shared["variables"][w, 0, FRAGS_OF][: settings.players + settings.bots]
+        bots = [n for n in range(len(of_all)) if n not in numbers]
+        outcome[:] = outcomes(np.concatenate([frags, of_all[bots]]))[: settings.players]
         if settings.reward == "vector":
-            self.outputs.reward[w] += settings.weights[NAVIGATION] * (outcome - before)
+            self.rewards[w, :, NAVIGATION] = outcome
+            self.outputs.reward[w] = self.rewards[w] @ np.array(settings.weights)
 
     def _cut(self, lost: Mapping[int, str]) -> None:
         """Truncates the episodes of lost matches."""
