@@ -22,8 +22,8 @@ def test_there_is_a_world_of_every_family():
     from interplay import list_worlds
 
     assert {world.partition("/")[0] for world, _ in FAMILIES.values()} == {
-        spec.id.partition("/")[0] for spec in list_worlds()
-    }
+        spec.id.partition("/")[0] for spec in list_worlds() if not spec.id.startswith("doom/")
+    }  # Doom has no hash of its state, which is in the engine
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,13 @@ from tests.playthroughs.regenerate import FOLDER, make, path_of
 
 pytestmark = pytest.mark.slow
 
-IDS = [spec.id for spec in interplay.list_worlds()]
+# Doom's state is in its engine, and matches of several players are not reproducible: tests/worlds/doom has what holds for it.
+ENGINES = ("doom/",)
+SPECS = [spec for spec in interplay.list_worlds() if not spec.id.startswith(ENGINES)]
+IDS = [spec.id for spec in SPECS]
 # The checker's long run of one world of every maker: past the first deaths of random survivors. Its other worlds differ in options.
 STEPS, FEWER = 600, 100
-MAKERS = sorted({spec.make: spec.id for spec in reversed(interplay.list_worlds())}.values())
+MAKERS = sorted({spec.make: spec.id for spec in reversed(SPECS)}.values())
 # The large forms of the persistent world differ from the form of 128 in numbers alone; the checker, which builds dozens of batches,
 # takes 100 seconds for 5 steps of 8,192 agents. So it gets them with fewer agents on less ground.
 LARGE = [f"mmo/{game}-{agents}" for game in ("forage", "combat") for agents in (1024, 8192, 32000)]

@@ -75,7 +75,7 @@ def test_worlds_that_hide_nothing_say_so_and_none_names_a_layer_that_is_not_ther
         said[family] = None if found[0] is None else found[0] is EVERYTHING
         world.close()
     assert said == {
-        "battle": False, "dilemma": True, "gridworld": False, "matrix": True, "mmo": False, "navigation": False, "pommerman": True,
+        "battle": False, "dilemma": True, "doom": None, "gridworld": False, "matrix": True, "mmo": False, "navigation": False, "pommerman": True,
         "pong": True, "simulation": False, "survival": False, "werewolf": True,
     }  # fmt: skip
 

@@ -50,7 +50,7 @@ def wild_options() -> list[Wild]:
     """Every numeric option with each of `VALUES` and its own ends; of worlds with the same options only the first."""
     found, known = [], set()
     for spec in list_worlds():
-        if not spec.settings or spec.settings in known:
+        if not spec.settings or spec.settings in known or spec.missing:  # each would start an engine
             continue
         known.add(spec.settings)
         for option, shape in numeric(load(spec.settings)):
