@@ -68,7 +68,9 @@ def told_with(world_id: str) -> dict[str, Any]:
 
 def main(ids: list[str]) -> None:
     """Records the named worlds, or all."""
-    for world_id in ids or [spec.id for spec in interplay.list_worlds() if spec.id not in SAME and not spec.id.startswith("doom/")]:
+    for world_id in ids or [
+        spec.id for spec in interplay.list_worlds() if spec.id not in SAME and not spec.id.startswith("doom/")
+    ]:
         options = told_with(world_id)
         world, seed = interplay.make_world(world_id, **options), CHANCE.get(world_id, SEED)
         text = cut(

@@ -15,7 +15,9 @@ TICS_PER_SECOND = 35
 MOST_PLAYERS = 8  # of a match, bots not counted (specification 7.1)
 MOST_BOTS = 7
 
-Resolution = Literal["160x120", "200x150", "256x144", "320x180", "320x200", "320x240", "400x225", "400x300", "640x480"]
+Resolution = Literal[
+    "160x120", "200x150", "256x144", "320x180", "320x200", "320x240", "400x225", "400x300", "640x480"
+]
 Variable = Literal["health", "ammo", "armour", "frags", "dead"]
 Button = Literal[
     "attack",
@@ -61,7 +63,9 @@ AMMO = (1.0, 2.0, 5.0)  # rises that count
 MOVED, STOOD = 4.0, 0.6  # units a decision
 MOVING, STANDING, CREEPING = 0.001, -0.006, -0.0005
 ROOMS = 18  # entered squares after which all count as new again
-ROOM = 512.0  # side of a square that stands for a room: the rooms of cig2017 are not published with the engine
+ROOM = (
+    512.0  # side of a square that stands for a room: the rooms of cig2017 are not published with the engine
+)
 
 # Rules after the policy's choice (specification 7.4).
 HISTORY = 60  # decisions
@@ -95,7 +99,12 @@ class DoomSettings(Settings):
     automap: bool = False
     variables: tuple[Variable, ...] = ("health", "ammo")
     actions: Literal["discrete7", "trained6", "basic3", "buttons"] = "discrete7"
-    buttons: tuple[Button, ...] = ("attack", "move_forward", "turn_left", "turn_right")  # of actions = "buttons"
+    buttons: tuple[Button, ...] = (
+        "attack",
+        "move_forward",
+        "turn_left",
+        "turn_right",
+    )  # of actions = "buttons"
     post_rules: bool = False  # rules after the policy's choice (specification 7.4)
     navigate: bool = False  # with post_rules: attack becomes a side move
     reward: Literal["vector", "engine"] = "vector"
@@ -106,7 +115,9 @@ class DoomSettings(Settings):
     @model_validator(mode="after")
     def _fits(self) -> DoomSettings:
         if self.post_rules and self.actions == "buttons":
-            raise ValueError('post_rules needs single choices; choose actions = "discrete7", "trained6" or "basic3"')
+            raise ValueError(
+                'post_rules needs single choices; choose actions = "discrete7", "trained6" or "basic3"'
+            )
         if len(set(self.buttons)) < len(self.buttons) or not self.buttons:
             raise ValueError(f"buttons = {self.buttons}; name each button once, and at least one")
         if len(set(self.variables)) < len(self.variables) or not self.variables:

@@ -83,7 +83,7 @@ def make_game(settings: DoomSettings, path: str, player: int, port: int, seed: i
     game.set_depth_buffer_enabled(settings.depth)
     game.set_automap_buffer_enabled(settings.automap)
     game.set_available_buttons([getattr(vzd.Button, name.upper()) for name in buttons_of(settings)])
-    names = list(ENGINE_NAMES.values())[:variables_of(settings)]
+    names = list(ENGINE_NAMES.values())[: variables_of(settings)]
     game.set_available_game_variables([getattr(vzd.GameVariable, name) for name in names])
     if settings.together:
         game.add_game_args(match_arguments(settings, player, port))

@@ -19,9 +19,7 @@ def observation_space(settings: DoomSettings) -> spaces.Dict:
     most = {"screen": 255, "labels": len(CLASSES) - 1, "depth": 255, "automap": 255}
     depth_of = {"screen": channels, "labels": 1, "depth": 1, "automap": channels}
     shown = ["screen", *(name for name in PICTURES[1:] if getattr(settings, name))]
-    pictures = {
-        name: spaces.Box(0, most[name], (*settings.size, depth_of[name]), np.uint8) for name in shown
-    }
+    pictures = {name: spaces.Box(0, most[name], (*settings.size, depth_of[name]), np.uint8) for name in shown}
     variables = spaces.Box(0.0, 1.0, (len(settings.variables),), np.float32)
     return spaces.Dict({**pictures, "variables": variables})
 

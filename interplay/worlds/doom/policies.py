@@ -41,8 +41,8 @@ def _shots(settings: DoomSettings) -> np.ndarray:
             shot[names.index("attack")] = 1
         return np.stack([turn, shot])
     choices = ACTION_SETS[settings.actions]
-    turn = next(n for n, held in enumerate(choices) if "turn_left" in held or held == ("move_left",))
-    return np.array([turn, choices.index(("attack",))])
+    turning = [n for n, held in enumerate(choices) if "turn_left" in held or held == ("move_left",)]
+    return np.array([turning[0], choices.index(("attack",))])
 
 
 POLICIES = by_name(RandomPolicy, Turret)

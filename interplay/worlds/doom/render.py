@@ -26,9 +26,7 @@ KEYS = {
 }
 
 
-def draw_screens(
-    canvas: Canvas, screens: np.ndarray, agents: Sequence[str], variables: np.ndarray
-) -> None:
+def draw_screens(canvas: Canvas, screens: np.ndarray, agents: Sequence[str], variables: np.ndarray) -> None:
     """Draws all screens (A, H, L, channels) as one picture, and a table of the players."""
     canvas.picture(side_by_side(screens))
     rows = [

@@ -46,7 +46,9 @@ def reward_vector(before: np.ndarray, after: np.ndarray, alive: np.ndarray) -> n
         "armour": alive & (armour > 0),
         "movement": np.where(alive, movement(moved, hurt > 0), 0.0),
     }
-    return np.stack([parts.get(name, np.zeros(moved.shape)) for name in COMPONENTS], axis=-1, dtype=np.float64)
+    return np.stack(
+        [parts.get(name, np.zeros(moved.shape)) for name in COMPONENTS], axis=-1, dtype=np.float64
+    )
 
 
 def movement(moved: np.ndarray, hurt: np.ndarray) -> np.ndarray:

@@ -102,7 +102,9 @@ class DoomWorld(ArrayWorld):
         Raises:
             CannotSave: always.
         """
-        raise CannotSave(f"{self.id}: the state of a match is in the engine and cannot be saved; reset it instead")
+        raise CannotSave(
+            f"{self.id}: the state of a match is in the engine and cannot be saved; reset it instead"
+        )
 
     def load(self, snapshot: Mapping[str, np.ndarray]) -> TimeStep:
         """Refused, as `save` is."""

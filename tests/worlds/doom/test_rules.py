@@ -19,7 +19,15 @@ ATTACK, LEFT, RIGHT, _, _, FORWARD, BACKWARD = range(7)
 
 
 def test_a_reordered_list_of_buttons_gives_the_same_presses():
-    buttons = ("attack", "turn_left", "turn_right", "move_right", "move_left", "move_forward", "move_backward")
+    buttons = (
+        "attack",
+        "turn_left",
+        "turn_right",
+        "move_right",
+        "move_left",
+        "move_forward",
+        "move_backward",
+    )
     table, other = press_table(SEVEN, buttons), press_table(SEVEN, buttons[::-1])
     assert table.tolist() == np.eye(7).tolist()
     assert other[:, ::-1].tolist() == table.tolist()
@@ -99,13 +107,21 @@ def variables(**given: float) -> np.ndarray:
 def test_each_component_of_the_reward(before, after, paid):
     given = reward_vector(variables(**before), variables(**before | after), np.array(True))
     wanted = {"movement": -0.006} | paid  # of a player that stands
-    assert dict(zip(COMPONENTS, given.tolist(), strict=True)) == {name: wanted.get(name, 0) for name in COMPONENTS}
+    assert dict(zip(COMPONENTS, given.tolist(), strict=True)) == {
+        name: wanted.get(name, 0) for name in COMPONENTS
+    }
 
 
 def test_a_dead_player_is_paid_for_frags_and_hits_alone():
-    before, after = variables(health=40, ammo=9), variables(health=-999_900, ammo=8, frags=-1, hits_taken=1, x=9)
+    before, after = (
+        variables(health=40, ammo=9),
+        variables(health=-999_900, ammo=8, frags=-1, hits_taken=1, x=9),
+    )
     given = reward_vector(before, after, np.array(False))
-    assert {n: v for n, v in zip(COMPONENTS, given.tolist(), strict=True) if v} == {"lost_frag": -1, "hit_taken": -1}
+    assert {n: v for n, v in zip(COMPONENTS, given.tolist(), strict=True) if v} == {
+        "lost_frag": -1,
+        "hit_taken": -1,
+    }
 
 
 def test_a_room_counts_once_until_all_were_entered():
@@ -118,7 +134,9 @@ def test_a_room_counts_once_until_all_were_entered():
 
 
 def test_observed_variables_stay_in_their_space():
-    rows = np.stack([variables(health=200, ammo=50), variables(health=-999_900), variables(health=50, ammo=3)])
+    rows = np.stack(
+        [variables(health=200, ammo=50), variables(health=-999_900), variables(health=50, ammo=3)]
+    )
     assert scaled(rows, ("health", "ammo")).tolist() == [[1, 1], [0, 0], [0.5, pytest.approx(0.2)]]
 
 
