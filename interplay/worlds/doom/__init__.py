@@ -10,13 +10,14 @@ _SUMMARIES = {
 }
 
 # A row of screens has 57,600 bytes: few worlds and short rollouts keep a rollout within 30 MB.
-_PPO = {"rollout": 32, "minibatch": 128, "epochs": 4, "learning_rate": 3e-4, "entropy_coefficient": 0.01}
+_PPO = {"rollout": 32, "minibatch": 128, "epochs": 2, "learning_rate": 5e-4, "entropy_coefficient": 0.01}
 _TRAINING = {
     "basic": {"num_worlds": 8, "ppo": {**_PPO, "reward_scale": 0.02}},
     "duel": {"num_worlds": 4, "ppo": _PPO},
     "deathmatch": {"num_worlds": 1, "ppo": _PPO},
 }
-_NETWORK = {"kind": "pictures", "hidden": (128,), "activation": "relu"}
+# A quarter of the usual channels: a screen is three times as large as the usual picture, and a core has minutes.
+_NETWORK = {"kind": "pictures", "channels": (8, 16, 16), "hidden": (128,), "activation": "relu"}
 
 SPECS = tuple(
     WorldSpec(

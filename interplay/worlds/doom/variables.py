@@ -39,5 +39,7 @@ def scaled(variables: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
         >>> scaled(row, ("health", "ammo")).tolist()
         [0.0, 1.0]
     """
-    full = np.array([FULL[name] for name in names])
-    return np.clip(variables[..., [COLUMN[name] for name in names]] / full, 0, 1).astype(np.float32)
+    seen = np.empty((*variables.shape[:-1], len(names)), np.float32)
+    for column, name in enumerate(names):
+        seen[..., column] = np.minimum(np.maximum(variables[..., COLUMN[name]], 0) / FULL[name], 1)
+    return seen

@@ -174,8 +174,9 @@ class DoomWorld(ArrayWorld):
     def _pay(self, whole: np.ndarray, alive: np.ndarray) -> None:
         """Writes the rewards of the worlds in `whole`; `alive` (W, A) lived throughout the step."""
         shared, settings = self._shared, self.settings
-        for w, a in np.argwhere(whole[:, None] & shared["dead"]).tolist():
-            self._forget_life(w, a)
+        if shared["dead"].any():
+            for w, a in np.argwhere(whole[:, None] & shared["dead"]).tolist():
+                self._forget_life(w, a)
         if settings.reward == "engine":
             self.outputs.reward[whole] = shared["paid"][whole]
             return
@@ -191,6 +192,8 @@ class DoomWorld(ArrayWorld):
         settings, outputs = self.settings, self.outputs
         by_rule = whole & self._shared["ended"].any(axis=1)
         by_length = whole & ~by_rule & (self._steps * settings.frames >= settings.tics)
+        if not (by_rule | by_length).any():
+            return
         outputs.over[by_rule | by_length] = True
         played = by_rule | by_length if settings.together else by_rule
         outputs.terminated[played] = True
