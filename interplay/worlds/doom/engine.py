@@ -47,10 +47,11 @@ def load_vizdoom() -> Any:
 
 def find_map(settings: DoomSettings) -> str:
     """The absolute path of the map file."""
-    if not settings.wad:
-        path = Path(load_vizdoom().scenarios_path) / f"{FILES[settings.map]}.wad"
-    else:
+    included = Path(load_vizdoom().scenarios_path)
+    if settings.wad:
         path = Path(settings.wad).expanduser().absolute()
+    else:
+        path = included / f"{FILES[settings.map]}.wad"
     if path.is_file():
         return str(path)
     if path.name == "cig2017.wad":

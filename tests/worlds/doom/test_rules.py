@@ -1,13 +1,16 @@
 """Pure functions of Doom against numbers worked by hand (specification 7)."""
 
+import sys
+import types
+
 import numpy as np
 import pytest
 
-from interplay.core.errors import UserError
+from interplay.core.errors import MissingExtraError, UserError
 from interplay.registry import make_world
 from interplay.worlds.doom.buttons import ACTION_SETS, press_table
 from interplay.worlds.doom.config import COMPONENTS, VARIANTS, DoomSettings
-from interplay.worlds.doom.engine import CIG_2017
+from interplay.worlds.doom.engine import CIG_2017, CURE, missing
 from interplay.worlds.doom.outcome import outcomes, place_values
 from interplay.worlds.doom.post_rules import post_rule
 from interplay.worlds.doom.render import GAP, side_by_side
@@ -169,6 +172,18 @@ def test_the_map_of_the_competition_is_named_with_its_cure():
     with pytest.raises(UserError) as raised:
         make_world("doom/deathmatch", wad="cig2017.wad")
     assert str(raised.value) == CIG_2017
+
+
+def test_a_missing_or_old_engine_is_named_with_its_cure(monkeypatch):
+    monkeypatch.setitem(sys.modules, "vizdoom", types.SimpleNamespace(__version__="1.2.4"))
+    with pytest.raises(MissingExtraError, match=r"1\.2\.4"):
+        make_world("doom/duel")
+    monkeypatch.setitem(sys.modules, "vizdoom", None)
+    with pytest.raises(MissingExtraError) as raised:
+        make_world("doom/duel", wad="mine.wad")
+    assert str(raised.value) == CURE
+    monkeypatch.setattr("interplay.worlds.doom.engine.find_spec", lambda name: None)
+    assert missing() == CURE
 
 
 def test_height_and_width_are_not_swapped():
