@@ -3,8 +3,8 @@
     python -m bench.actors [--seconds 20] [--times 3]
 
 Eight copies in all. ``waits`` sleeps, as an engine or simulator elsewhere does; ``computes`` keeps a core busy. Every way plays its
-environments in processes of their own; agent-steps per second after the first update, compilation not included. ``workers=1`` plays,
-then learns; with actors the copies are shared out, and some play while the learner learns.
+environments in processes of their own; agent-steps per second after the first update, compilation not included. Workers in step play, then
+learn; with actors the copies are shared out, and some play while the learner learns.
 """
 
 from __future__ import annotations
@@ -25,11 +25,14 @@ import interplay
 
 COPIES = 8
 STEP = 0.005  # seconds
+HALF, QUARTER = COPIES // 2, COPIES // 4
 WAYS: dict[str, dict[str, Any]] = {
-    "workers=1, in step": {"train.shards": 1, "num_worlds": COPIES, "world.options.processes": COPIES},
-    "actors=2": {"train.actors": 2, "num_worlds": COPIES // 2, "world.options.processes": COPIES // 2},
-    "actors=4": {"train.actors": 4, "num_worlds": COPIES // 4, "world.options.processes": COPIES // 4},
-}
+    "workers=1, in step": {"workers": 1, "train.shards": 1, "num_worlds": COPIES, "world.options.processes": COPIES},
+    "workers=2, in step": {"workers": 2, "train.shards": 2, "num_worlds": COPIES, "world.options.processes": HALF},
+    "actors=2, shards=1": {"train.actors": 2, "train.shards": 1, "num_worlds": HALF, "world.options.processes": HALF},
+    "actors=4, shards=1": {"train.actors": 4, "train.shards": 1, "num_worlds": QUARTER, "world.options.processes": QUARTER},
+    "actors=4, shards=2": {"train.actors": 4, "train.shards": 2, "num_worlds": HALF, "world.options.processes": QUARTER},
+}  # fmt: skip
 
 
 class Slow(ParallelEnv):  # type: ignore[type-arg]
@@ -86,15 +89,16 @@ def rate(env: str, options: dict[str, Any], seconds: float) -> tuple[float, floa
         "ppo.rollout": 64,
         "ppo.epochs": 10,
         "ppo.minibatch": 64,
+        "network.kind": "mlp",
         "network.hidden": [256, 256],
         "ppo.target_kl": None,
     }
     with tempfile.TemporaryDirectory() as folder:
         run = interplay.train(
-            f"bench.actors:{env}", Path(folder) / "run", steps=10**9, workers=1, **fixed, **options,
+            f"bench.actors:{env}", Path(folder) / "run", steps=10**9, **fixed, **options,
             **{"train.max_seconds": seconds, "train.quiet": True, "record.every": 0, "train.checkpoint_at_end": False},
         )  # fmt: skip
-        lines = [json.loads(line) for line in (run.path / "metrics.jsonl").read_text().splitlines()]
+        lines = [json.loads(line) for line in (Path(run) / "metrics.jsonl").read_text().splitlines()]
     lines = [line for line in lines if "ending" not in line]
     first, last = lines[0], lines[-1]
     steps = last["agent_steps"] - first["agent_steps"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 
 import interplay
 from interplay import registry
+from interplay.cli.worlds import worlds
 from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.core.seeding import world_seeds
@@ -68,6 +70,23 @@ def entry_points(monkeypatch):
     yield declare
     monkeypatch.undo()
     vars(registry._WORLDS).pop("installed", None)
+
+
+def cure() -> str:
+    return "run `pip install engine`"
+
+
+def test_a_world_without_its_engine_is_listed_with_the_cure(toys, capsys):
+    interplay.register(LINE._replace(id="toy/engine", missing="tests.test_registry:cure"))
+    interplay.register(LINE._replace(id="toy/found", missing="builtins:str"))
+    worlds(world="toy", json=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "toy/engine  A line. (missing: run `pip install engine`)"
+    assert lines[1:] == ["toy/found   A line.", "toy/line    A line.", "toy/plain   A line without options."]
+    worlds(world="toy", json=True)
+    rows = json.loads(capsys.readouterr().out)
+    assert rows[0] == {"id": "toy/engine", "summary": "A line.", "missing": cure()}
+    assert rows[1] == {"id": "toy/found", "summary": "A line."}
 
 
 def test_the_eight_survival_variants_are_listed_in_order():

@@ -99,9 +99,10 @@ class Overdue:
 
     def refuse_late(self) -> None:
         """Raises the error of a call in any thread that is longer than the limit; only the main thread's are given up otherwise."""
-        for stepping, clock in list(self._clocks.items()):
-            if (lasted := clock.look(stepping)) > self.limit:
-                raise UserError(f"{_line(stepping, lasted)}; {CURE}")
+        with self.lock:
+            for stepping, clock in list(self._clocks.items()):
+                if (lasted := clock.look(stepping)) > self.limit:
+                    raise UserError(f"{_line(stepping, lasted)}; {CURE}")
 
     @contextlib.contextmanager
     def limited(self, seconds: float | None) -> Iterator[None]:

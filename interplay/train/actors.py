@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,10 +27,9 @@ from interplay.train.rollout import InferenceParameters, collect
 from interplay.train.run.checkpoint import Checkpoint, write_arrays
 from interplay.train.settings import TrainSettings
 from interplay.train.shard import MakeWorld, Shard
-from interplay.train.update import Worker
+from interplay.train.update import PATIENCE, Worker
 
 _LOOK = 1.0  # seconds between two looks at calls that do not return
-_PATIENCE = 5.0  # seconds for a step under way when the run ends
 
 
 class Task(NamedTuple):
@@ -68,10 +68,13 @@ class Actor:
         self._rollouts, self.update = max(self._rollouts + 1, update), update
         self._tasks.put(Task(parameters, update, self._rollouts))
 
-    def join(self) -> None:
-        """Ends the thread, after the step under way."""
+    def join(self, seconds: float | None) -> None:
+        """Ends the thread after the step under way, for which it waits so many seconds; None: until it ends."""
         self._tasks.put(None)
-        self._thread.join(_PATIENCE)
+        self._thread.join(_LOOK if seconds is None else seconds)
+        while seconds is None and self._thread.is_alive():
+            OVERDUE.refuse_late()
+            self._thread.join(_LOOK)
 
     def _work(self) -> None:
         while (task := self._tasks.get()) is not None:
@@ -117,6 +120,7 @@ class ActorWorker(Worker):
         # Copies, since an update reuses the memory of the parameters that it replaces.
         parameters = jax.tree.map(jnp.array, self.learner.inference_parameters())
         self._start(self._idle, parameters)
+        began = time.perf_counter()
         while len(taken) < train.shards:
             actor = self._take()
             if (age := self.updates - actor.update) > train.most_age:
@@ -127,7 +131,7 @@ class ActorWorker(Worker):
             taken.append(actor)
             self._ages.append(age)
         self._idle, self.shards = taken, [actor.shard for actor in taken]
-        self._played = {}
+        self._played = {"wait": time.perf_counter() - began}
         if self._returns is not None:
             self._divide_rewards(self._returns)
 
@@ -137,7 +141,7 @@ class ActorWorker(Worker):
             actor.play(parameters, self.updates)
 
     def _take(self) -> Actor:
-        """The actor whose rollout was finished first; raises the error of one that failed."""
+        """The actor that finished a rollout first; raises the error of one that failed."""
         while True:
             try:
                 found = self._finished.get(timeout=_LOOK)
@@ -154,11 +158,11 @@ class ActorWorker(Worker):
         ages = {"age": sum(self._ages) / len(self._ages), "oldest": max(self._ages)}
         return numbers | ages | ({"dropped_steps": self._dropped} if self._dropped else {})
 
-    def halt(self) -> None:
+    def halt(self, seconds: float | None = None) -> None:
         """Ends rollouts under way; `shards` are all of them from here on."""
         self._halted.set()
         for actor in self._actors:
-            actor.join()
+            actor.join(seconds)
         self.shards = self._all
 
     def make_worlds_anew(self) -> None:
@@ -178,7 +182,7 @@ class ActorWorker(Worker):
         return "train.actors: worlds are not saved"
 
     def close(self) -> None:
-        self.halt()
+        self.halt(PATIENCE)
         super().close()
 
     # -- statistics: only the shards of the present update are at rest -------------------------------
@@ -206,13 +210,13 @@ def _refuse(settings: TrainSettings, learner: Learner, exchange: Exchange) -> No
         "past selves and leagues": learner.pool.places > 0,
         "alternate.metric": settings.alternate.metric is not None,
         "curriculum.stages": bool(settings.curriculum.stages),
-        f"algorithm = {settings.algorithm}, which learns from rollouts of the present policy; use ppo or vtrace": not (
+        f"algorithm = {settings.algorithm}, which learns from the present policy's rollouts alone (ppo and vtrace correct others)": not (
             learner.corrects or getattr(learner.algorithm, "decouples", False)
         ),
     }
     for what, there in alone.items():
         if there:
-            raise UserError(f"train.actors = {settings.train.actors} is without {what}")
+            raise UserError(f"train.actors = {settings.train.actors} does not go with {what}; leave one out")
 
 
 def make_worker(settings: TrainSettings, make: MakeWorld, learner: Learner, exchange: Exchange) -> Worker:

@@ -259,6 +259,8 @@ class Shard:
 
     def drop(self) -> None:
         """Drops the samples of a rollout that is not trained on."""
+        if self._algorithm.normalise_reward:
+            self.returns.sums(self.collector.buffer)  # moves the running returns on
         for pending in self.collector.pending.values():
             pending.keep(np.zeros(pending.count, bool), 0)
         self.collector.buffer.advance()

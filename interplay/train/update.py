@@ -45,6 +45,7 @@ from interplay.train.settings.short_runs import slot_steps
 from interplay.train.shard import MakeWorld, Moments, Shard, make_shard
 
 Part = TypeVar("Part", Epoch, Samples)
+PATIENCE = 5.0  # seconds for a step under way when a run ends by an error
 _GUESSES = [Terms._fields.index(name) for name in ("guess", "rows")]
 
 
@@ -149,8 +150,8 @@ class Worker:
         if own.tap is not None:
             own.tap.open(self.updates, self.agent_steps)
 
-    def halt(self) -> None:
-        """Ends rollouts that are under way; the worlds are then those of all shards."""
+    def halt(self, seconds: float | None = None) -> None:
+        """Ends rollouts that go on between updates, of which there are none here; waits for their steps so many seconds."""
 
     def _divide_rewards(self, returns: ReturnDeviation) -> None:
         """Divides the rollout's rewards by the deviation of all returns so far, including this rollout's."""

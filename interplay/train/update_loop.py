@@ -44,7 +44,7 @@ from interplay.train.selfplay.evaluation import Evaluation
 from interplay.train.settings import TrainSettings
 from interplay.train.settings.short_runs import in_updates, in_updates_so_far
 from interplay.train.shard import MakeWorld
-from interplay.train.update import Worker
+from interplay.train.update import PATIENCE, Worker
 
 if TYPE_CHECKING:
     from interplay.train.supervision import Faults
@@ -279,7 +279,7 @@ def _tap(worker: Worker, folder: RunFolder, progress: Progress) -> Iterator[Wind
         try:
             yield tap
         finally:
-            worker.halt()
+            worker.halt(PATIENCE)
 
 
 def _working_seconds() -> float:

@@ -226,9 +226,9 @@ def _was_typed(key: str, typed: Mapping[str, Any]) -> bool:
 
 def _shards_with(actors: Any) -> int:
     """The usual number of shards; with actors half as many, so that some play while an update learns from others."""
-    return (
-        min(4, 1 << (max(actors // 2, 1).bit_length() - 1)) if isinstance(actors, int) and actors > 0 else 4
-    )
+    if not isinstance(actors, int) or actors < 1 or actors >= 8:
+        return 4
+    return 2 if actors >= 4 else 1
 
 
 def _shards_for(worlds: Any, shards: Any) -> dict[str, Any]:

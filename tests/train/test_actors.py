@@ -13,12 +13,15 @@ import numpy as np
 import pytest
 
 from interplay.core.errors import UserError
+from interplay.sim.managers import AllStepManager
 from interplay.train.actors import ActorWorker, make_worker
 from interplay.train.making import make_learner
 from interplay.train.parallel.exchange import SingleProcess
 from interplay.train.run.episodes import Windows
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import train
+from interplay.verbs.settings import build_settings
+from tests.connect.toy_simulations import Strict
 from tests.train.runs import go_on, log_of, short_run, worker_of
 from tests.train.toy_worlds import Corridor, make_corridor
 
@@ -42,6 +45,25 @@ class Broken(Corridor):
         if self.first_world == 0 and self.played == 40:
             raise LookupError("no such wall")
         return super()._step(action)
+
+
+HANG = threading.Event()
+
+
+class Hanging(Strict):
+    """Every copy hangs in its third step."""
+
+    taken = 0
+
+    def step(self, action: Any, **kwargs: Any) -> None:
+        self.taken += 1
+        if self.taken == 3:
+            HANG.wait(100)
+        super().step(action, **kwargs)
+
+
+def make_hanging(num_worlds: int, seed: int, first_world: int) -> Any:
+    return AllStepManager(Hanging({"a": 100})).vectorize(num_worlds, seed, first_world)
 
 
 def make_late(num_worlds: int, seed: int, first_world: int) -> Late:
@@ -163,6 +185,24 @@ def test_an_error_in_a_world_ends_the_run_and_all_threads(tmp_path: Path) -> Non
     assert not [thread.name for thread in threading.enumerate() if thread.name.startswith("actor-")]
 
 
+def test_a_world_that_hangs_ends_the_run_after_the_limit(tmp_path: Path) -> None:
+    """`train.step_limit` holds in the threads of actors."""
+    began = time.monotonic()
+    settings = settings_of(2, train={"max_updates": 10**6, "step_limit": 1.0})
+    with pytest.raises(UserError, match="has not come back from step"):
+        train(settings, tmp_path / "run", make_hanging)
+    assert time.monotonic() - began < 60
+    HANG.set()
+
+
+def test_actors_that_are_not_given_shards_get_half_as_many() -> None:
+    """So some play while an update learns from the others; a processor's other cores are theirs, not workers'."""
+    for actors, shards in ((0, 4), (1, 1), (2, 1), (3, 1), (4, 2), (7, 2), (8, 4), (16, 4)):
+        built = build_settings("survival/1v1-heals-low", [f"train.actors={actors}"], {}).train
+        assert built.shards == shards
+        assert built.workers == 1 or not actors
+
+
 def test_a_resumed_run_goes_on_from_the_saved_weights(tmp_path: Path) -> None:
     path = train(settings_of(2), tmp_path / "run", make_corridor)
     first = log_of(path)[-1]
@@ -178,7 +218,7 @@ def test_a_league_s_and_past_selves_weights_and_plain_a2c_are_refused(tmp_path: 
         settings_of(2, "a2c"),
         settings_of(2, sides={"by": "seat"}, opponents=past),
     ):
-        with pytest.raises(UserError, match=r"train.actors = 2 is without"):
+        with pytest.raises(UserError, match=r"train.actors = 2 does not go with"):
             train(settings, tmp_path / "run", make_corridor)
 
 

@@ -233,6 +233,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"sides": {}, "opponents": {}, "belief": {"speaking": 2.0}}, "belief.speaking = 2.0"),
     ({"alternate": {"high": 0.7}}, "alternate.high = 0.7"),
     ({"train": {"shards": 2, "best_measurements": 5}}, "train.best_measurements = 5"),
+    ({"train": {"shards": 2, "most_age": 5}}, "train.most_age = 5"),
     ({"train": RATED | {"evaluate_episodes": 2 * 10**13}}, "train.evaluate_episodes = 20000000000000"),
     ({"train": RATED | {"evaluate_episodes": 7}}, "train.evaluate_episodes"),
 ]  # fmt: skip

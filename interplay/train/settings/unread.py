@@ -140,6 +140,8 @@ def _unread_of_groups(settings: TrainSettings) -> Iterator[tuple[str, Iterable[s
     ):
         if not _value(settings, f"{group}.{switch}"):
             yield group, _fields(settings, group, switch), reason
+    if not train.actors:
+        yield "train", ["most_age"], "without actors; set train.actors"
     if train.best_by is None:
         yield "train", ["best_measurements"], "without a metric; name train.best_by"
     if isinstance(settings.own_group, RolloutGroup) and settings.network.memory == "none":
