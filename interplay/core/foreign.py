@@ -8,17 +8,23 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import llvmlite.binding as llvm
 import numba
 import numpy as np
 from llvmlite import ir
 from numba import carray, types
 from numba.core import cgutils
+from numba.core.ccallback import CFunc
 from numba.extending import intrinsic
 
+from interplay.core.kernel_cache import KernelCache
+
 __all__ = [
+    "NAP",
     "argument",
     "capsule",
     "carray",
@@ -26,6 +32,7 @@ __all__ = [
     "plain",
     "pointer",
     "result",
+    "sleep",
     "store_release",
     "tells_version",
     "words",
@@ -33,6 +40,14 @@ __all__ = [
 
 _METADATA = 1  # the extension with which XLA queries a handler's version
 _keep: list[Any] = []  # compiled handlers live as long as the process
+
+if sys.platform == "win32":  # with a resolution of milliseconds; 0 yields the processor
+    _sleep, NAP = ctypes.windll.kernel32.Sleep, 0
+else:
+    _sleep, NAP = ctypes.CDLL(None).usleep, 20  # microseconds
+# By a name, which cached code finds again in every process.
+llvm.add_symbol("interplay_sleep", ctypes.cast(_sleep, ctypes.c_void_p).value)
+sleep: Any = types.ExternalFunction("interplay_sleep", types.int32(types.uint32))
 
 
 def _pointer(_context: Any, _address: Any) -> Any:
@@ -123,9 +138,12 @@ def _buffer(buffers: int, number: int) -> tuple[int, int]:
 
 
 def capsule(handler: Callable[[int], int]) -> Any:
-    """A handler compiled, as `jax.ffi.register_ffi_target` takes it."""
+    """A handler compiled, or found in the cache of kernels, as `jax.ffi.register_ffi_target` takes it."""
+    options = {"error_model": "numpy"}
     with _compiling():
-        compiled = numba.cfunc(types.intp(types.intp), error_model="numpy")(handler)
+        compiled: Any = CFunc(handler, ((types.intp,), types.intp), {}, options)
+        compiled._cache = KernelCache(handler, f"handler {options}")
+        compiled.compile()
     _keep.append(compiled)
     make = ctypes.pythonapi.PyCapsule_New
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 # Their functions are identified by their names; their versions are part of every digest (`kernel_cache`).
-_FOREIGN = ("numpy", "math", "numba", "builtins", "operator", "typing", "cmath")
+_FOREIGN = ("numpy", "math", "numba", "llvmlite", "builtins", "operator", "typing", "cmath")
 _SCALARS = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
 
 
@@ -160,6 +160,7 @@ def _class_bytes(value: type, what: str) -> bytes:
 
 
 def _function_bytes(value: Any, what: str, waiting: list[FunctionType]) -> bytes:
+    value = getattr(value, "_defn", value)  # what Numba's intrinsics generate code with
     home = getattr(value, "__module__", None) or type(value).__module__
     if isinstance(value, BuiltinFunctionType | np.ufunc) or _is_foreign(home):
         return f"{home}.{getattr(value, '__qualname__', getattr(value, '__name__', repr(value)))};".encode()

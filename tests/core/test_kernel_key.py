@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from numba import int64
+from numba.extending import intrinsic
 
 import interplay
 from interplay.core.jit import kernel
@@ -54,6 +56,21 @@ def test_a_changed_global_is_another_kernel(monkeypatch, name, value):
     before = kernel_key(user)
     monkeypatch.setitem(globals(), name, value)
     assert kernel_key(user) != before
+
+
+def test_an_intrinsic_that_generates_other_code_is_another_kernel():
+    def code_of(number):
+        @intrinsic
+        def constant(_context):
+            def generate(context, _builder, _signature, _arguments):
+                return context.get_constant(int64, number)
+
+            return int64(), generate
+
+        return kernel_key(lambda: constant())
+
+    assert code_of(1) == code_of(1)
+    assert code_of(1) != code_of(2)
 
 
 def test_a_changed_helper_constant_of_an_enum_or_default_is_another_kernel(monkeypatch):

@@ -15,6 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from interplay.core import foreign
+from interplay.train.parallel import meeting
 from interplay.train.parallel.exchange import SharedMemory, SingleProcess, create_block, tree_sum
 from interplay.train.parallel.meeting import meet
 
@@ -105,6 +107,12 @@ def test_alone_the_sum_is_the_vector() -> None:
     total, came = jax.jit(meet)(vector_of(0), SingleProcess.place)
     assert bool(came)
     assert np.array_equal(total, vector_of(0))
+
+
+def test_a_second_start_finds_the_handler_compiled() -> None:
+    foreign.capsule(meeting._meet)
+    foreign.capsule(meeting._meet)
+    assert foreign._keep[-1].cache_hits == 1
 
 
 def test_programs_meet_also_where_kernels_are_plain_python() -> None:

@@ -6,8 +6,6 @@ Python. If a worker waits too long, the program returns, and Python checks the o
 
 from __future__ import annotations
 
-import ctypes
-import sys
 from typing import Any
 
 import jax
@@ -15,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from interplay.core.foreign import (
+    NAP,
     argument,
     capsule,
     carray,
@@ -22,6 +21,7 @@ from interplay.core.foreign import (
     plain,
     pointer,
     result,
+    sleep,
     store_release,
     tells_version,
     words,
@@ -33,12 +33,6 @@ _FORM, _DTYPES = 4, 3  # as of `exchange`
 _SPINS = 20_000  # polls before sleeping: about 200 microseconds
 _NAPS = 5_000  # sleeps before returning to Python: about 0.3 seconds on Linux
 
-if sys.platform == "win32":  # with a resolution of milliseconds; 0 yields the processor
-    _sleep, _NAP = ctypes.windll.kernel32.Sleep, 0
-    _sleep.argtypes, _sleep.restype = [ctypes.c_uint], None
-else:
-    _sleep, _NAP = ctypes.CDLL(None).usleep, 20  # microseconds
-    _sleep.argtypes, _sleep.restype = [ctypes.c_uint], ctypes.c_int
 # Words of a place: address of the block, and its layout as in `exchange.SharedMemory`.
 BLOCK, RANK, SIZE, CAPACITY, HEADER, TOTAL = range(6)
 
@@ -70,7 +64,7 @@ def place_of(words: list[int]) -> np.ndarray:
 
 @plain
 def _copy(given: Any, out: Any) -> None:
-    """Copies in a loop, because Numba compiles an assignment to a slice for two seconds at every start."""
+    """Copies in a loop, because Numba compiles an assignment to a slice for two seconds."""
     for i in range(len(given)):
         out[i] = given[i]
 
@@ -100,7 +94,7 @@ def _wait(place: Any, turn: int) -> bool:
             if looks > _SPINS:
                 if looks > _SPINS + _NAPS:
                     return False
-                _sleep(_NAP)
+                sleep(NAP)
     return True
 
 
