@@ -47,6 +47,7 @@ FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
     "dilemma": ("dilemma/open-ended", {}),
     "matrix": ("matrix/credit", {"rounds": 3}),
     "pong": ("pong/2p-pictures", {"randomize": True, "rounds": 3}),
+    "soccer": ("soccer/2v2", {"seconds": 2.0}),
 }
 
 

@@ -55,6 +55,7 @@ _BUILT_IN = (
     "interplay.worlds.werewolf:SPECS",
     "interplay.worlds.battle:SPECS",
     "interplay.worlds.pommerman:SPECS",
+    "interplay.worlds.soccer:SPECS",
 )
 # By name: some import the registry, and none is needed to list worlds.
 _TRAINED = "interplay.verbs.players:load_policy"
@@ -73,6 +74,11 @@ def register(spec: WorldSpec) -> None:
 def list_worlds() -> tuple[WorldSpec, ...]:
     """Every registered world, by id; imports no world."""
     return tuple(spec for _, spec in sorted(_WORLDS.all().items()))
+
+
+def installed_ids() -> list[str]:
+    """Ids of the registered worlds that need no engine, or one that is installed."""
+    return [spec.id for spec in list_worlds() if not (spec.missing and load(spec.missing)())]
 
 
 def find_world(world_id: str) -> WorldSpec:

@@ -18,7 +18,7 @@ MAKERS = sorted({spec.make: spec.id for spec in reversed(interplay.list_worlds()
 # The large forms of the persistent world differ from the form of 128 in numbers alone; the checker, which builds dozens of batches,
 # takes 100 seconds for 5 steps of 8,192 agents. So it gets them with fewer agents on less ground.
 LARGE = [f"mmo/{game}-{agents}" for game in ("forage", "combat") for agents in (1024, 8192, 32000)]
-SMALLER = {"slots": 128, "interior": 100}
+SMALLER = {key: {"slots": 128, "interior": 100} for key in LARGE} | {"soccer/11v11": {"players": 4}}
 
 
 def test_there_are_worlds():
@@ -27,7 +27,7 @@ def test_there_are_worlds():
 
 @pytest.mark.parametrize("world_id", IDS)
 def test_keeps_every_law(world_id):
-    options = SMALLER if world_id in LARGE else {}
+    options = SMALLER.get(world_id, {})
     report = check_world(
         lambda num_worlds, seed: interplay.make_world(world_id, num_worlds=num_worlds, seed=seed, **options),
         steps=STEPS if world_id in MAKERS else FEWER,
@@ -64,7 +64,7 @@ def test_playthrough_is_told_the_same_way_again(world_id):
 @pytest.mark.parametrize("world_id", MAKERS)
 def test_a_block_of_a_batch_is_that_block(world_id):
     """So that training over several processes is that of one."""
-    options = SMALLER if world_id in LARGE else {}
+    options = SMALLER.get(world_id, {})
     whole = interplay.make_world(world_id, num_worlds=4, seed=5, **options)
     whole.reset()
     begun = whole.hash().tolist()

@@ -13,6 +13,7 @@ GUIDES = {  # family -> its guide
     "battle": "battle.md",
     "pommerman": "pommerman.md",
     "pong": "pong.md",
+    "soccer": "soccer.md",
     "matrix": "matrix-games.md",
     "dilemma": "matrix-games.md",
     "gridworld": "gridworld.md",

@@ -15,7 +15,9 @@ from interplay.core.errors import UserError
 def prepare(
     worlds: Sequence[str] = (),
     *,
-    every: Annotated[bool, typer.Option("--all", help="Every registered world.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="Every registered world with an installed engine.")
+    ] = False,
     processes: int = 2,
 ) -> None:
     """Compiles the kernels of worlds, their players' included, so that their first use does not wait.
@@ -32,10 +34,10 @@ def prepare(
     """
     from interplay.cli.options import split_options
     from interplay.evaluate.prepare import prepare_worlds
-    from interplay.registry import list_worlds
+    from interplay.registry import installed_ids
 
     if every == bool(worlds):
         raise UserError("prepare: name worlds, or --all for every registered one")
-    names, options = split_options(worlds or [spec.id for spec in list_worlds()])
+    names, options = split_options(worlds or installed_ids())
     for name, seconds in prepare_worlds(names, processes, options):
         typer.echo(f"{name}: ready after {seconds:.1f} s")

@@ -13,7 +13,7 @@ from interplay.core.scene import scene_of
 from interplay.core.scene_text import scene_lines
 from interplay.view.picture import render
 from tests.core.drawings import check_alike
-from tests.test_every_world import IDS, LARGE, MAKERS, SMALLER
+from tests.test_every_world import IDS, MAKERS, SMALLER
 
 pytest.importorskip("pygame")
 pytestmark = pytest.mark.slow
@@ -22,7 +22,7 @@ STEPS, FEWER = 200, 50  # of one world of every maker, and of its other worlds, 
 
 @pytest.mark.parametrize("world_id", IDS)
 def test_what_a_world_draws_comes_back(world_id):
-    world = interplay.make_world(world_id, seed=5, **(SMALLER if world_id in LARGE else {}))
+    world = interplay.make_world(world_id, seed=5, **SMALLER.get(world_id, {}))
     policy = RandomPolicy()
     world.reset()
     policy.start(world, 5)
@@ -49,7 +49,7 @@ def test_what_a_world_draws_comes_back(world_id):
 
 @pytest.mark.parametrize("world_id", MAKERS)
 def test_every_world_is_played_on_from_its_recording(world_id, tmp_path):
-    options = SMALLER if world_id in LARGE else {}
+    options = SMALLER.get(world_id, {})
     world = interplay.make_world(world_id, num_worlds=2, seed=5, **options)
     policy, hashes = RandomPolicy(), []
     path = tmp_path / "a.replay"

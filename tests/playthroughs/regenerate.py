@@ -28,6 +28,9 @@ OPTIONS = {
     "matrix/credit": {"agents": 3, "rounds": 4},
     "mmo/": {"slots": 6, "npop": 2, "cap": 6, "cap_draw": "fixed", "interior": 12, "rows": 6}
     | {"vision": 3, "prefill": 4},
+    "soccer/": {
+        "seconds": 1.0
+    },  # few steps: physics may round otherwise on other machines, and soon shows it
     "survival/": {"max_steps": 100},
 }
 # With these options the same world as another, whose playthrough is theirs too.

@@ -23,7 +23,7 @@ from interplay.gridworld.wrappers import ExclusiveChannelActionWrapper, RavelAct
 from interplay.registry import list_worlds, make_world
 from tests.gridworld.fighters import Fighter
 
-WITHOUT_KEYS = {"dilemma", "matrix", "navigation/town", "werewolf"}  # a form is enough
+WITHOUT_KEYS = {"dilemma", "matrix", "navigation/town", "soccer", "werewolf"}  # a form is enough
 OWN = (
     "gridworld",
     "matrix",

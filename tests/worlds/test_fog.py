@@ -76,7 +76,7 @@ def test_worlds_that_hide_nothing_say_so_and_none_names_a_layer_that_is_not_ther
         world.close()
     assert said == {
         "battle": False, "dilemma": True, "gridworld": False, "matrix": True, "mmo": False, "navigation": False, "pommerman": True,
-        "pong": True, "simulation": False, "survival": False, "werewolf": True,
+        "pong": True, "simulation": False, "soccer": True, "survival": False, "werewolf": True,
     }  # fmt: skip
 
 

@@ -68,6 +68,8 @@ SAID: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, int]]] = [
     ("pommerman/radio", {}, {"dead_stay": True, "frames_per_step": 4, "teams": ((0, 2), (1, 3))}, {"agent": 4}),
     ("simulation/multi-corridor", {"num_agents": 3}, {}, {"agent": 3}),
     ("simulation/multi-corridor-turns", {}, {}, {"agent": 5}),
+    ("soccer/2v2", {}, {"teams": ((0, 1), (2, 3)), "tick_seconds": 0.05}, {"agent": 4}),
+    ("soccer/2v2", {"players": 1, "decision": 0.025}, {"teams": ((0,), (1,)), "tick_seconds": 0.025}, {"agent": 2}),
     ("survival/1v1-heals-low", {}, THIRTIETH, {"agent": 2}),
     ("survival/2v2-all-high", {}, {**THIRTIETH, "teams": HALVES}, {"agent": 4}),
     ("survival/2v2-all-high", {"teams": False}, THIRTIETH, {"agent": 4}),

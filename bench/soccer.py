@@ -1,0 +1,135 @@
+"""Speed of soccer beside dm_control and bare MuJoCo, in one run. Run from the repository root::
+
+    python -m bench.soccer
+    python -m bench.soccer --worlds 64 --blocks 15
+
+A step is a decision of one match of 2 against 2 for all four players, under random actions that were drawn beforehand, per second of CPU time of one
+thread pinned to one core. Finished matches begin anew inside the measured time, in dm_control too, which builds a model for each. Bare MuJoCo steps our
+model by as many physics steps as a decision of 0.05 s has, with no more than an action before each, and begins at the start again after 900. Median and spread,
+(largest - smallest) / median, of blocks, each of which times every row in turn; ratios are medians of the blocks' ratios. The bars are those of specification 8.5.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+
+from interplay.cli.measure import pin
+from interplay.registry import make_world
+from interplay.worlds.soccer.config import SoccerSettings
+from interplay.worlds.soccer.engine import load_mujoco
+from interplay.worlds.soccer.model import build_mjcf
+
+BLOCK_SECONDS, POOL = 1.0, 64  # of a row in a block; batches of actions
+DECISIONS = (0.05, 0.025)  # s
+BARS = {"dm_control, 0.05 s": 7.0, "dm_control, 0.025 s": 8.0, "bare MuJoCo": 0.7}
+
+Runner = Callable[[int], int]  # number of calls -> decisions
+
+
+def ours(worlds: int, decision: float) -> Runner:
+    """Plays a batch of our matches."""
+    world = make_world("soccer/2v2", worlds, seed=1, decision=decision)
+    world.reset()
+    pool = np.random.default_rng(2).uniform(-1, 1, (POOL, worlds, 4, 3)).astype(np.float32)
+
+    def run(calls: int) -> int:
+        for call in range(calls):
+            timestep = world.step(pool[call % POOL])
+            if timestep.over.any():
+                world.reset(timestep.over)
+        return calls * worlds
+
+    return run
+
+
+def library(decision: float) -> Runner:
+    """Plays dm_control's match."""
+    warnings.simplefilter("ignore")
+    from dm_control.locomotion import soccer
+
+    env = soccer.load(2, random_state=np.random.RandomState(3), disable_walker_contacts=True)
+    env.task.set_timesteps(decision, 0.005)
+    env.reset()
+    pool = np.random.default_rng(4).uniform(-1, 1, (POOL, 4, 3))
+
+    def run(calls: int) -> int:
+        for call in range(calls):
+            if env.step(list(pool[call % POOL])).last():
+                env.reset()
+        return calls
+
+    return run
+
+
+def bare() -> Runner:
+    """Steps our model and does nothing else."""
+    mujoco, settings = load_mujoco(), SoccerSettings()
+    size = (settings.length[1], settings.width[1])
+    model = mujoco.MjModel.from_xml_string(build_mjcf(2, contacts=False, size=size))
+    data, world = mujoco.MjData(model), make_world("soccer/2v2", seed=5)
+    world.reset()
+    start = world.state.qpos[0].copy()  # type: ignore[attr-defined]
+    pool = np.random.default_rng(6).uniform(-1, 1, (POOL, 12))
+    done = 0
+
+    def run(calls: int) -> int:
+        nonlocal done
+        for call in range(calls):
+            if done % settings.steps == 0:
+                mujoco.mj_resetData(model, data)
+                data.qpos[:] = start
+            data.ctrl[:] = pool[call % POOL]
+            mujoco.mj_step(model, data, settings.substeps)
+            done += 1
+        return calls
+
+    return run
+
+
+def measure(rows: dict[str, Runner], blocks: int) -> dict[str, list[float]]:
+    """Decisions per CPU second of each row in each block."""
+    calls = {}
+    for name, run in rows.items():
+        run(2)
+        began, made = time.process_time(), 0
+        while time.process_time() - began < BLOCK_SECONDS:
+            run(2)
+            made += 2
+        calls[name] = made
+    found: dict[str, list[float]] = {name: [] for name in rows}
+    for _ in range(blocks):
+        for name, run in rows.items():
+            began = time.process_time()
+            steps = run(calls[name])
+            found[name].append(steps / (time.process_time() - began))
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--worlds", type=int, default=64)
+    parser.add_argument("--blocks", type=int, default=7)
+    given = parser.parse_args()
+    pin(1)
+    own = {f"ours, {decision:g} s": ours(given.worlds, decision) for decision in DECISIONS}
+    peers = {f"dm_control, {decision:g} s": library(decision) for decision in DECISIONS}
+    found = measure(own | peers | {"bare MuJoCo": bare()}, given.blocks)
+    print(f"decisions/s, {given.worlds} matches of ours, one core, {given.blocks} blocks")
+    print(f"{'row':22}{'median':>10}{'spread':>8}")
+    for name, speeds in found.items():
+        middle = statistics.median(speeds)
+        print(f"{name:22}{middle:>10,.0f}{(max(speeds) - min(speeds)) / middle:>8.0%}")
+    for name, bar in BARS.items():
+        mine = found["ours, 0.025 s" if name.endswith("0.025 s") else "ours, 0.05 s"]
+        ratio = statistics.median(a / b for a, b in zip(mine, found[name], strict=True))
+        print(f"ours x {name}: {ratio:.2f}, bar {bar:g}")
+
+
+if __name__ == "__main__":
+    main()
