@@ -15,6 +15,7 @@ from ray.rllib.utils.pre_checks import env as rllib
 
 import interplay
 from interplay.connect.rllib import WorldMultiAgentEnv, world_to_rllib
+from interplay.registry import installed_ids
 
 LIVES = 1000  # of an episode at least, where slots live more than once
 MOST_AGENTS = 2000  # of a world: RLlib has to be told of every agent beforehand
@@ -96,7 +97,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--steps", type=int, default=300, help="the most of an episode")
     given = parser.parse_args()
-    worlds = given.worlds or [spec.id for spec in interplay.list_worlds()]
+    worlds = given.worlds or installed_ids()
     large = [world_id for world_id in worlds if len(interplay.make_world(world_id).agents) > MOST_AGENTS]
     worlds = [world_id for world_id in worlds if world_id not in large]
     refused = 0

@@ -51,6 +51,7 @@ _BUILT_IN = (
     "interplay.worlds.dilemma:SPECS",
     "interplay.worlds.matrix:SPECS",
     "interplay.worlds.pong:SPECS",
+    "interplay.worlds.sc2:SPECS",
     "interplay.worlds.mmo:SPECS",
     "interplay.worlds.werewolf:SPECS",
     "interplay.worlds.battle:SPECS",

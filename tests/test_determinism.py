@@ -11,6 +11,7 @@ import pytest
 
 from bench import trust_determinism
 from bench.trust_determinism import BLOCK, FAMILIES, compare
+from tests.present import worlds_to_test
 
 
 @pytest.mark.parametrize("family", ["simulation", "gridworld", "mmo"])
@@ -19,10 +20,8 @@ def test_equal_worlds_are_equal_in_every_arrangement(family):
 
 
 def test_there_is_a_world_of_every_family():
-    from interplay import list_worlds
-
     assert {world.partition("/")[0] for world, _ in FAMILIES.values()} == {
-        spec.id.partition("/")[0] for spec in list_worlds()
+        spec.id.partition("/")[0] for spec in worlds_to_test()
     }
 
 

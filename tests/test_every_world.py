@@ -8,13 +8,14 @@ from interplay.checker import check_world
 from interplay.core.playthrough import read_head, replay_playthrough
 from interplay.core.policy import RandomPolicy
 from tests.playthroughs.regenerate import FOLDER, make, path_of
+from tests.present import worlds_to_test
 
 pytestmark = pytest.mark.slow
 
-IDS = [spec.id for spec in interplay.list_worlds()]
+IDS = [spec.id for spec in worlds_to_test()]
 # The checker's long run of one world of every maker: past the first deaths of random survivors. Its other worlds differ in options.
 STEPS, FEWER = 600, 100
-MAKERS = sorted({spec.make: spec.id for spec in reversed(interplay.list_worlds())}.values())
+MAKERS = sorted({spec.make: spec.id for spec in reversed(worlds_to_test())}.values())
 # The large forms of the persistent world differ from the form of 128 in numbers alone; the checker, which builds dozens of batches,
 # takes 100 seconds for 5 steps of 8,192 agents. So it gets them with fewer agents on less ground.
 LARGE = [f"mmo/{game}-{agents}" for game in ("forage", "combat") for agents in (1024, 8192, 32000)]

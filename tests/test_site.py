@@ -14,9 +14,10 @@ import pytest
 from gymnasium import spaces
 
 from interplay.cli.main import run
-from interplay.registry import list_worlds, make_world
+from interplay.registry import installed_ids, make_world
 from interplay.train.settings.network import NetworkGroup
 from interplay.view.facts import facts_of
+from tests.present import worlds_to_test
 
 ROOT = Path(__file__).resolve().parents[1]
 LISTED_ELSEWHERE = {"specs", "decisions", "results", "images"}  # folders whose README lists them
@@ -54,7 +55,7 @@ def test_every_page_of_the_site_is_in_a_tree_and_its_links_lead_somewhere(build,
     for page in listed:
         assert (site / page).is_file(), page
     assert len(listed) == len(set(listed))
-    families = {spec.id.split("/")[0] for spec in list_worlds()}
+    families = {world_id.split("/")[0] for world_id in installed_ids()}
     assert {f"worlds/{family}.md" for family in families} <= set(listed)
     for page in site.rglob("*.md"):
         for target in re.findall(r"\]\((?!https?:|#)([^)#\s]+)", page.read_text()):
@@ -70,7 +71,7 @@ def test_every_page_of_the_site_is_in_a_tree_and_its_links_lead_somewhere(build,
     assert "`pommerman/1v1`: `size` = 8" in text
 
 
-@pytest.mark.parametrize("world_id", [spec.id for spec in list_worlds()])
+@pytest.mark.parametrize("world_id", [spec.id for spec in worlds_to_test()])
 def test_facts_are_those_of_the_spaces(world_id):
     facts, world = facts_of(world_id), make_world(world_id, num_worlds=1)
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from interplay.registry import list_worlds
+from interplay.registry import installed_ids
 from interplay.view.facts import Facts, KindFacts, Leaf, facts_of
 
 GUIDES = {  # family -> its guide
@@ -20,12 +20,13 @@ GUIDES = {  # family -> its guide
     "navigation": "navigation.md",
     "simulation": "simulations.md",
     "survival": "specs/survival.md",
+    "sc2": "starcraft.md",
 }
 PICTURES = {"simulation": ["corridor"], "navigation": ["town", "proxy"]}
 
 
 def write_worlds(target: Path) -> list[str]:
-    """Writes ``worlds/FAMILY.md`` for every family of registered worlds.
+    """Writes ``worlds/FAMILY.md`` for every family of installed worlds.
 
     Returns:
         Names of the families.
@@ -33,8 +34,8 @@ def write_worlds(target: Path) -> list[str]:
     folder = target / "worlds"
     folder.mkdir()
     families: dict[str, list[Facts]] = {}
-    for spec in list_worlds():
-        families.setdefault(spec.id.split("/")[0], []).append(facts_of(spec.id))
+    for world_id in installed_ids():
+        families.setdefault(world_id.split("/")[0], []).append(facts_of(world_id))
     for family, worlds in families.items():
         (folder / f"{family}.md").write_text(_page(target, family, worlds))
     return list(families)

@@ -16,6 +16,7 @@ from interplay.core.playthrough import Head, record_playthrough, replay_playthro
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.core.world import World
 from interplay.registry import list_policies, make_policy
+from tests.present import worlds_to_test
 
 FOLDER = Path(__file__).resolve().parent
 STEPS, LINES, SEED, EVERY = 150, 300, 11, 50
@@ -71,7 +72,7 @@ def told_with(world_id: str) -> dict[str, Any]:
 
 def main(ids: list[str]) -> None:
     """Records the named worlds, or all."""
-    for world_id in ids or [spec.id for spec in interplay.list_worlds() if spec.id not in SAME]:
+    for world_id in ids or [spec.id for spec in worlds_to_test() if spec.id not in SAME]:
         options = told_with(world_id)
         world, seed = interplay.make_world(world_id, **options), CHANCE.get(world_id, SEED)
         text = cut(

@@ -12,7 +12,8 @@ from interplay.core.fog import EVERYTHING, UNSEEN, fogged, hideable
 from interplay.core.frames import Encoder
 from interplay.core.scene import Canvas, scene_of
 from interplay.core.world import World
-from interplay.registry import list_worlds, make_world
+from interplay.registry import make_world
+from tests.present import worlds_to_test
 
 # World, options: small, so that much is out of sight.
 WORLDS: list[tuple[str, dict[str, Any]]] = [
@@ -60,7 +61,7 @@ def test_frames_under_fog_say_no_more_than_observations(world_id, options):
 
 def test_worlds_that_hide_nothing_say_so_and_none_names_a_layer_that_is_not_there():
     said = {}
-    for spec in list_worlds():
+    for spec in worlds_to_test():
         family = spec.id.partition("/")[0]
         if spec.id.endswith(("-1024", "-8192", "-32000", "-50")) or (
             family in said and family != "gridworld"

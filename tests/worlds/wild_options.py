@@ -17,7 +17,8 @@ from interplay.core.errors import UserError
 from interplay.core.loading import load
 from interplay.core.settings import Settings
 from interplay.core.settings_text import _rules, union_members
-from interplay.registry import list_worlds, make_policy, make_world
+from interplay.registry import make_policy, make_world
+from tests.present import worlds_to_test
 
 VALUES = (
     2**31 - 1,
@@ -49,7 +50,7 @@ class Wild(NamedTuple):
 def wild_options() -> list[Wild]:
     """Every numeric option with each of `VALUES` and its own ends; of worlds with the same options only the first."""
     found, known = [], set()
-    for spec in list_worlds():
+    for spec in worlds_to_test():
         if not spec.settings or spec.settings in known:
             continue
         known.add(spec.settings)
