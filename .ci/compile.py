@@ -50,7 +50,7 @@ def collect(stamp: str) -> None:
     from interplay.core import kernel_cache
     from interplay.core.processor import LEVEL_3, processor
     from interplay.evaluate.prepare import prepare_worlds
-    from interplay.registry import installed_ids
+    from interplay.registry import list_worlds
 
     if processor() == "x86-64":
         raise SystemExit(f"this machine lacks {LEVEL_3}: a wheel would serve no other; build on a newer one")
@@ -63,7 +63,7 @@ def collect(stamp: str) -> None:
         return data
 
     kernel_cache._read_sound = remembering
-    for _ in prepare_worlds(installed_ids(), processes=1):
+    for _ in prepare_worlds([spec.id for spec in list_worlds() if not spec.missing], processes=1):
         pass
     kernels = kernel_cache.cache_root() / "kernels"
     for file in sorted(loaded):

@@ -89,9 +89,9 @@ def main() -> int:
         from interplay.registry import list_worlds
 
         print(f"{'world':40} {'wall s':>7} {'cpu s':>7} {'compiled':>9}")
-        # The wheel's environment has no engines of others.
-        own = [spec.id for spec in list_worlds() if not spec.missing]
-        for number, world_id in enumerate(arguments.worlds or own):
+        for number, world_id in enumerate(
+            arguments.worlds or [spec.id for spec in list_worlds() if not spec.missing]
+        ):
             folder = Path(scratch) / str(number)
             folder.mkdir()
             took = first_step(python, world_id, folder, str(ROOT) if arguments.checkout else "")

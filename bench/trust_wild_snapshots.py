@@ -25,7 +25,6 @@ from typing import Any
 import numpy as np
 
 import interplay
-from interplay.registry import installed_ids
 
 # The large persistent worlds differ from the small one in numbers alone: fewer agents on less ground plant more snapshots.
 LARGE = ("1024", "8192", "32000")
@@ -40,7 +39,7 @@ def main() -> int:
     if args.child:
         return _child(args)
     started, table = time.time(), {}
-    ids = [world_id for world_id in installed_ids() if args.only in world_id]
+    ids = [spec.id for spec in interplay.list_worlds() if args.only in spec.id and not spec.missing]
     for place, world_id in enumerate(ids):
         count = args.count // len(ids) + (place < args.count % len(ids))
         table[world_id] = _watch(world_id, count, args)

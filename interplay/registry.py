@@ -57,6 +57,7 @@ _BUILT_IN = (
     "interplay.worlds.battle:SPECS",
     "interplay.worlds.pommerman:SPECS",
     "interplay.worlds.soccer:SPECS",
+    "interplay.worlds.doom:SPECS",
 )
 # By name: some import the registry, and none is needed to list worlds.
 _TRAINED = "interplay.verbs.players:load_policy"

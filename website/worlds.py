@@ -12,6 +12,7 @@ GUIDES = {  # family -> its guide
     "werewolf": "werewolf.md",
     "battle": "battle.md",
     "pommerman": "pommerman.md",
+    "doom": "doom.md",
     "pong": "pong.md",
     "soccer": "soccer.md",
     "matrix": "matrix-games.md",

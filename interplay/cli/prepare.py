@@ -16,7 +16,7 @@ def prepare(
     worlds: Sequence[str] = (),
     *,
     every: Annotated[
-        bool, typer.Option("--all", help="Every registered world with an installed engine.")
+        bool, typer.Option("--all", help="Every registered world without an engine of others.")
     ] = False,
     processes: int = 2,
 ) -> None:
@@ -34,10 +34,10 @@ def prepare(
     """
     from interplay.cli.options import split_options
     from interplay.evaluate.prepare import prepare_worlds
-    from interplay.registry import installed_ids
+    from interplay.registry import list_worlds
 
     if every == bool(worlds):
         raise UserError("prepare: name worlds, or --all for every registered one")
-    names, options = split_options(worlds or installed_ids())
+    names, options = split_options(worlds or [spec.id for spec in list_worlds() if not spec.missing])
     for name, seconds in prepare_worlds(names, processes, options):
         typer.echo(f"{name}: ready after {seconds:.1f} s")

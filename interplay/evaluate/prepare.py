@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from interplay.core.errors import CannotSave
 from interplay.core.scene import scene_of
 from interplay.core.spec import WorldSpec
 from interplay.evaluate.lifetimes.survival_world.moments import moment_reader
@@ -39,7 +41,8 @@ def prepare(world_id: str, **options: Any) -> float:
                 if timestep.over.any():
                     player.forget(timestep.over)
                     timestep = world.reset(timestep.over)
-        world.load(world.save())
+        with contextlib.suppress(CannotSave):
+            world.load(world.save())
         scene_of(world, 0)
         _prepare_instruments(world)
     finally:

@@ -38,6 +38,8 @@ SAID: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, int]]] = [
     ("battle/3m", {"blue": "1 zealot"}, {"dead_stay": True, "frames_per_step": 4, "tick_seconds": 0.5, "teams": ((0, 1, 2), (3,))}, {"agent": 4}),
     ("dilemma/fixed", {}, {}, {"agent": 2}),
     ("dilemma/open-ended", {}, {}, {"agent": 2}),
+    ("doom/basic", {}, {"tick_seconds": pytest.approx(2 / 35)}, {"agent": 1}),
+    ("doom/duel", {"frames": 4}, {"tick_seconds": pytest.approx(4 / 35)}, {"agent": 2}),
     ("gridworld/broadcast", {}, {}, {"broadcaster": 4, "blocker": 3}),
     ("gridworld/foragers", {}, {}, {"agent": 5}),
     ("gridworld/foraging", {}, {}, {"agent": 1}),
@@ -101,4 +103,4 @@ def test_what_a_world_says_of_itself(world_id, options, said, kinds):
 
 def test_every_family_is_asked():
     asked = {world_id.partition("/")[0] for world_id, *_ in SAID}
-    assert asked == {spec.id.partition("/")[0] for spec in worlds_to_test()}
+    assert asked == {spec.id.partition("/")[0] for spec in worlds_to_test()} | {"doom"}

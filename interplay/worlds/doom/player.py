@@ -1,0 +1,95 @@
+"""One player: its engine, what the engine reports, and what the rules remember of its life."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from interplay.worlds.doom.config import HISTORY, DoomSettings
+from interplay.worlds.doom.engine import ENEMIES, classes_of
+from interplay.worlds.doom.variables import COLUMN, scaled
+
+DEAD = COLUMN["dead"]
+
+
+class Player:
+    """One player of a match.
+
+    Args:
+        rows: field of the observation -> this player's row.
+
+    Attributes:
+        game: of vizdoom; None where no engine runs.
+        values: the engine's variables after the last decision, in the order of `COLUMN`.
+        before, first: those of the decision before, and of the episode's beginning.
+        paid: the engine's own reward of the last decision.
+        tic: of the episode, where there are several players.
+        dead, was_dead: after and before the decision; a dead player waits to respawn, or its episode has ended.
+        ended: the map's rules have ended the episode.
+        sees_enemy: a monster or another player is in the picture, by its labels.
+        rooms, past: places entered and choices made since the last death.
+    """
+
+    def __init__(self, settings: DoomSettings, rows: Mapping[str, np.ndarray]) -> None:
+        self.game: Any = None
+        self.values = self.before = self.first = [0.0] * len(COLUMN)
+        self.paid, self.tic = 0.0, 0
+        self.dead = self.was_dead = self.ended = self.sees_enemy = False
+        self.forget()
+        self._frames, self._names = settings.frames, settings.variables
+        self._counts_tics = settings.players > 1
+        self._columns = [COLUMN[name] for name in settings.variables]
+        self._raw: list[float] = []  # what `variables` of the observation was made from
+        self._rows = {name: row[..., 0] if row.shape[-1] == 1 else row for name, row in rows.items()}
+        self._screen, self._shown = self._rows.pop("screen"), rows["variables"]
+        del self._rows["variables"]
+
+    def forget(self) -> None:
+        """Clears what a life has gathered."""
+        self.rooms: set[tuple[int, int]] = set()
+        self.past: deque[int] = deque(maxlen=HISTORY)
+
+    def begin(self) -> None:
+        """Reads the first state of an episode."""
+        self.forget()
+        self.read()
+        self.before, self.first, self.was_dead = self.values, self.values, self.dead
+
+    def play(self, held: list[float]) -> None:
+        """Plays a decision: the value of each button, in the order of `buttons_of`."""
+        self.before, self.was_dead = self.values, self.dead
+        self.paid = self.game.make_action(held, self._frames)
+        self.read()
+
+    def read(self) -> None:
+        """Writes the rows; after the episode's end the engine has no state, and the last pictures stay."""
+        game = self.game
+        state = game.get_state()
+        self.ended = state is None
+        if state is None:
+            self.values = [game.get_game_variable(one) for one in game.get_available_game_variables()]
+        else:
+            self._screen[:] = state.screen_buffer
+            self.values = state.game_variables.tolist()
+            if self._rows:
+                self._read_others(state)
+        self.dead = self.values[DEAD] > 0
+        raw = [self.values[column] for column in self._columns]
+        if raw != self._raw:
+            self._raw, self._shown[:] = raw, scaled(self.values, self._names)
+        if self._counts_tics:
+            self.tic = game.get_episode_time()
+
+    def _read_others(self, state: Any) -> None:
+        """The pictures that are options; the engine leaves them out with `no_cheat`."""
+        rows = self._rows
+        if "labels" in rows and state.labels_buffer is not None:
+            rows["labels"][:] = classes_of(state)
+            self.sees_enemy = any(label.object_category in ENEMIES for label in state.labels)
+        if "depth" in rows and state.depth_buffer is not None:
+            rows["depth"][:] = state.depth_buffer
+        if "automap" in rows and state.automap_buffer is not None:
+            rows["automap"][:] = state.automap_buffer

@@ -1,0 +1,188 @@
+"""Pure functions of Doom against numbers worked by hand (specification 7)."""
+
+import sys
+import types
+
+import numpy as np
+import pytest
+
+from interplay.core.errors import MissingExtraError, UserError
+from interplay.registry import make_world
+from interplay.worlds.doom.buttons import ACTION_SETS, press_table
+from interplay.worlds.doom.config import COMPONENTS, VARIANTS, DoomSettings
+from interplay.worlds.doom.engine import CIG_2017, CURE, missing
+from interplay.worlds.doom.outcome import outcomes, place_values
+from interplay.worlds.doom.post_rules import post_rule
+from interplay.worlds.doom.render import GAP, side_by_side
+from interplay.worlds.doom.rewards import enter_room, reward_vector
+from interplay.worlds.doom.variables import COLUMN, scaled
+
+SEVEN, SIX = ACTION_SETS["discrete7"], ACTION_SETS["trained6"]
+ATTACK, LEFT, RIGHT, _, _, FORWARD, BACKWARD = range(7)
+
+
+def test_a_reordered_list_of_buttons_gives_the_same_presses():
+    buttons = (
+        "attack",
+        "turn_left",
+        "turn_right",
+        "move_right",
+        "move_left",
+        "move_forward",
+        "move_backward",
+    )
+    table, other = press_table(SEVEN, buttons), press_table(SEVEN, buttons[::-1])
+    assert table == np.eye(7).tolist()
+    assert [held[::-1] for held in other] == table
+
+
+def test_the_fourth_equal_turn_running_is_a_turn_by_degrees_with_its_sign():
+    assert post_rule(SEVEN, [LEFT] * 2, LEFT) == {"turn_left": 1}
+    assert post_rule(SEVEN, [LEFT] * 3, LEFT) == {"turn_left_right_delta": -20}
+    assert post_rule(SEVEN, [RIGHT] * 9, RIGHT) == {"turn_left_right_delta": 20}
+    assert post_rule(SEVEN, [LEFT, LEFT, RIGHT, LEFT, LEFT], LEFT) == {"turn_left": 1}
+
+
+def test_every_sixteenth_equal_move_turns_round():
+    turned = [
+        running
+        for running in range(1, 50)
+        if post_rule(SEVEN, [FORWARD] * (running - 1), FORWARD) == {"turn180": 1}
+    ]
+    assert turned == [16, 32, 48]
+    assert post_rule(SEVEN, [BACKWARD] * 15, BACKWARD) == {"move_backward": 1}
+
+
+def test_speed_is_dropped_for_three_decisions_after_a_shot():
+    forward, attack, side = SIX.index(("move_forward", "speed")), SIX.index(("attack",)), 2
+    for since in range(6):
+        held = post_rule(SIX, [attack, *[side, side + 1] * 3][: since + 1], forward)
+        assert ("speed" in held) == (since >= 3), since
+
+
+def test_training_of_navigation_moves_to_the_side_instead_of_shooting():
+    assert post_rule(SEVEN, [], ATTACK, navigate=True) == {"move_right": 1}
+
+
+def test_places_of_a_match_and_the_mean_of_equal_ones():
+    assert place_values(4).tolist() == [1, 0, -1, -1]
+    assert place_values(3).tolist() == [1, 0, -1]
+    assert outcomes(np.array([2, 2])).tolist() == [0, 0]
+    assert outcomes(np.array([-1, 4])).tolist() == [-1, 1]
+    # Places 1 to 8: 9, 7, 7, 5, 5, 5, 1, 0 -> 1 | 1, 0 | 0, 0, -1 | -1 | -1.
+    given = outcomes(np.array([5, 9, 7, 5, 0, 7, 5, 1]))
+    assert given.tolist() == pytest.approx([-1 / 3, 1, 0.5, -1 / 3, -1, 0.5, -1 / 3, -1])
+
+
+@pytest.mark.parametrize("sides", [2, 3, 8])
+def test_whatever_ties_there_are_the_values_keep_their_sum(sides):
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        assert outcomes(rng.integers(0, 4, sides)).sum() == pytest.approx(place_values(sides).sum())
+
+
+def variables(**given: float) -> list[float]:
+    row = [0.0] * len(COLUMN)
+    for name, value in given.items():
+        row[COLUMN[name]] = value
+    return row
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "paid"),
+    [
+        ({"frags": 1}, {"frags": 2}, {"kill": 1}),
+        ({"frags": 1}, {"frags": 0}, {"lost_frag": -1}),
+        ({"ammo": 9}, {"ammo": 8}, {"wasted_shot": -1}),
+        ({"ammo": 9}, {"ammo": 8, "hits": 1}, {"hit": 1}),
+        ({"ammo": 9}, {"ammo": 14}, {"ammo": 1}),
+        ({"ammo": 9}, {"ammo": 12}, {}),
+        ({"health": 60}, {"health": 65}, {}),
+        ({"health": 60}, {"health": 85}, {"heal": 1}),
+        ({"health": 60}, {"health": 86}, {}),
+        ({"health": 60}, {"health": 50, "hits_taken": 1}, {"hit_taken": -1}),
+        ({}, {"armour": 5}, {"armour": 1}),
+        ({}, {"x": 3, "y": 4}, {"movement": 0.001}),
+        ({}, {"x": 3, "y": 4, "hits_taken": 1}, {"movement": -0.0005, "hit_taken": -1}),
+        ({}, {"x": 0.7}, {"movement": -0.0005}),
+    ],
+)
+def test_each_component_of_the_reward(before, after, paid):
+    given = reward_vector(variables(**before), variables(**before | after), True)
+    wanted = {"movement": -0.006} | paid  # of a player that stands
+    assert dict(zip(COMPONENTS, given, strict=True)) == {name: wanted.get(name, 0) for name in COMPONENTS}
+
+
+def test_a_dead_player_is_paid_for_frags_and_hits_alone():
+    before, after = (
+        variables(health=40, ammo=9),
+        variables(health=-999_900, ammo=8, frags=-1, hits_taken=1, x=9),
+    )
+    given = reward_vector(before, after, False)
+    assert {n: v for n, v in zip(COMPONENTS, given, strict=True) if v} == {
+        "lost_frag": -1,
+        "hit_taken": -1,
+    }
+
+
+def test_a_room_counts_once_until_all_were_entered():
+    seen: set[tuple[int, int]] = set()
+    assert [enter_room(seen, x, 0) for x in (10, 500, 513, 20, -1)] == [True, False, True, False, True]
+    entered = [enter_room(seen, 512 * n, 0) for n in range(17)]
+    assert entered == [False, False, *[True] * 15]
+    assert not seen  # 18 rooms were entered
+    assert enter_room(seen, 10, 0)
+
+
+def test_observed_variables_stay_in_their_space():
+    rows = [variables(health=200, ammo=50), variables(health=-999_900), variables(health=50, ammo=3)]
+    assert [scaled(row, ("health", "ammo")) for row in rows] == [[1, 1], [0, 0], [0.5, pytest.approx(0.2)]]
+
+
+def test_screens_stand_side_by_side():
+    screens = np.arange(1, 4, dtype=np.uint8)[:, None, None, None] * np.ones((3, 6, 8, 1), np.uint8)
+    sheet = side_by_side(screens)
+    assert sheet.shape == (2 * 6 + GAP, 2 * 8 + GAP, 3)
+    assert (sheet[:6, 8 + GAP :] == 2).all()
+    assert (sheet[6 + GAP :, :8] == 3).all()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"actions": "buttons", "post_rules": True},
+        {"buttons": ("attack", "attack")},
+        {"variables": ()},
+        {"resolution": "120x160"},
+        {"weights": (1.0,)},
+        {"wad": "/nowhere/mine.wad"},
+        {"level": "map77"},
+        {"suppress_fire": True},
+    ],
+)
+def test_wrong_options_are_one_line(options):
+    with pytest.raises(UserError) as raised:
+        make_world("doom/duel", **options)
+    assert "\n" not in str(raised.value)
+
+
+def test_the_map_of_the_competition_is_named_with_its_cure():
+    with pytest.raises(UserError) as raised:
+        make_world("doom/deathmatch", wad="cig2017.wad")
+    assert str(raised.value) == CIG_2017
+
+
+def test_a_missing_or_old_engine_is_named_with_its_cure(monkeypatch):
+    monkeypatch.setitem(sys.modules, "vizdoom", types.SimpleNamespace(__version__="1.2.4"))
+    with pytest.raises(MissingExtraError, match=r"1\.2\.4"):
+        make_world("doom/duel")
+    monkeypatch.setitem(sys.modules, "vizdoom", None)
+    with pytest.raises(MissingExtraError) as raised:
+        make_world("doom/duel", wad="mine.wad")
+    assert str(raised.value) == CURE
+    monkeypatch.setattr("interplay.worlds.doom.engine.find_spec", lambda name: None)
+    assert missing() == CURE
+
+
+def test_height_and_width_are_not_swapped():
+    assert DoomSettings(**VARIANTS["basic"], resolution="320x240").size == (240, 320)
