@@ -29,6 +29,9 @@ EXTRAS = {
     "rllib": ("ray", "torch"),
     "remote": ("fsspec",),
     "openspiel": ("pyspiel",),
+    "soccer": ("mujoco",),
+    "vizdoom": ("vizdoom",),
+    "sc2": ("s2clientprotocol",),
 }
 
 
