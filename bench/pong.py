@@ -205,18 +205,20 @@ def theirs(game: Any) -> Array:
     return np.array([*moving, *(bat.top() for bat in bats), *(bat.speed() for bat in bats)], float)
 
 
-def measure(rows: dict[str, Runner]) -> dict[str, list[float]]:
+def measure(
+    rows: dict[str, Runner], blocks: int = BLOCKS, seconds: float = BLOCK_SECONDS
+) -> dict[str, list[float]]:
     """World steps per CPU second of each row in each block."""
     calls = {}
     for name, run in rows.items():
         run(4)
         began, made = time.process_time(), 0
-        while time.process_time() - began < BLOCK_SECONDS:
+        while time.process_time() - began < seconds:
             run(8)
             made += 8
         calls[name] = made
     found: dict[str, list[float]] = {name: [] for name in rows}
-    for _ in range(BLOCKS):
+    for _ in range(blocks):
         for name, run in rows.items():
             began = time.process_time()
             steps = run(calls[name])

@@ -13,19 +13,19 @@ from __future__ import annotations
 
 import argparse
 import statistics
-import time
 import warnings
 from collections.abc import Callable
 
 import numpy as np
 
+from bench.pong import measure
 from interplay.cli.measure import pin
 from interplay.registry import make_world
 from interplay.worlds.soccer.config import SoccerSettings
 from interplay.worlds.soccer.engine import load_mujoco
 from interplay.worlds.soccer.model import build_mjcf
 
-BLOCK_SECONDS, POOL = 1.0, 64  # of a row in a block; batches of actions
+POOL = 64  # batches of actions
 DECISIONS = (0.05, 0.025)  # s
 BARS = {"dm_control, 0.05 s": 7.0, "dm_control, 0.025 s": 8.0, "bare MuJoCo": 0.7}
 
@@ -92,25 +92,6 @@ def bare() -> Runner:
     return run
 
 
-def measure(rows: dict[str, Runner], blocks: int) -> dict[str, list[float]]:
-    """Decisions per CPU second of each row in each block."""
-    calls = {}
-    for name, run in rows.items():
-        run(2)
-        began, made = time.process_time(), 0
-        while time.process_time() - began < BLOCK_SECONDS:
-            run(2)
-            made += 2
-        calls[name] = made
-    found: dict[str, list[float]] = {name: [] for name in rows}
-    for _ in range(blocks):
-        for name, run in rows.items():
-            began = time.process_time()
-            steps = run(calls[name])
-            found[name].append(steps / (time.process_time() - began))
-    return found
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--worlds", type=int, default=64)
@@ -119,7 +100,7 @@ def main() -> None:
     pin(1)
     own = {f"ours, {decision:g} s": ours(given.worlds, decision) for decision in DECISIONS}
     peers = {f"dm_control, {decision:g} s": library(decision) for decision in DECISIONS}
-    found = measure(own | peers | {"bare MuJoCo": bare()}, given.blocks)
+    found = measure(own | peers | {"bare MuJoCo": bare()}, given.blocks, seconds=1.0)
     print(f"decisions/s, {given.worlds} matches of ours, one core, {given.blocks} blocks")
     print(f"{'row':22}{'median':>10}{'spread':>8}")
     for name, speeds in found.items():

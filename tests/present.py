@@ -1,4 +1,4 @@
-"""The worlds whose state is in arrays here, not in an engine."""
+"""The worlds with their state in arrays, not in an engine."""
 
 from __future__ import annotations
 

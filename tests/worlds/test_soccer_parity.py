@@ -113,7 +113,7 @@ def check_step(theirs: Any, ours: Any, env: Any, world: Any) -> None:
 
 
 def test_matches_are_the_librarys_over_1000_steps():
-    """Free running: positions and velocities keep equal bits from every start and every throw-in, whose places are drawn, to the next."""
+    """Free running: positions and velocities keep equal bits from every start and every throw-in, which draws its place, to the next."""
     env, world = library(2, seed=11), make_world("soccer/2v2")
     chaser, rng = make_policy(world, "chaser"), np.random.default_rng(0)
     chaser.start(world)

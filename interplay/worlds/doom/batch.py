@@ -17,6 +17,7 @@ from queue import Empty, SimpleQueue
 import numpy as np
 
 from interplay.core.helping import processors
+from interplay.core.overdue import AFTER, print_line
 from interplay.worlds.doom import guard
 from interplay.worlds.doom.config import DoomSettings
 from interplay.worlds.doom.engine import find_map, write_launcher
@@ -85,8 +86,7 @@ class Matches:
             match.start()
         for match in matches:
             match.launch()
-        for match in matches:
-            match.wait()
+        _wait_for(matches)
         started = [match for match in matches if not match.trouble]
         self.run([(match, a, None) for match in started for a in range(len(match.players))])
 
@@ -122,6 +122,16 @@ class Matches:
             self._open -= 1
         if error:
             raise error
+
+
+def _wait_for(matches: Sequence[Match]) -> None:
+    """Waits for engines that start, with a line every ten seconds."""
+    said = time.monotonic()
+    for number, match in enumerate(matches):
+        while not match.wait():
+            if time.monotonic() > said + AFTER:
+                print_line(f"doom: {number} of {len(matches)} matches have started")
+                said = time.monotonic()
 
 
 def _work(job: Job, done: SimpleQueue[Exception | None]) -> None:

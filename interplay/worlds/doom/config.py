@@ -83,7 +83,7 @@ class DoomSettings(Settings):
 
     map: Literal["basic", "cig", "duel", "deathmatch"] = "cig"  # files of the vizdoom package
     wad: str = ""  # path of another map file
-    level: str = "map01"  # in the file
+    level: Annotated[str, Field(pattern="^[A-Za-z0-9_]{1,8}$")] = "map01"  # in the file
     players: Annotated[int, Field(ge=1, le=MOST_PLAYERS)] = 1
     bots: Annotated[int, Field(ge=0, le=MOST_BOTS)] = 0  # built-in players, which are not observed
     tics: Annotated[int, Field(ge=1, le=1_000_000)] = 21_000  # of an episode, 10 minutes (specification 7.1)

@@ -89,8 +89,7 @@ def find_map(settings: DoomSettings) -> str:
     else:
         path = included / f"{FILES[settings.map]}.wad"
     if path.is_file():
-        levels = lumps_of(path)
-        if levels and settings.level.upper() not in levels:
+        if settings.level.upper() not in lumps_of(path):
             raise UserError(f"doom: {path} has no level {settings.level}; pass level = one of its own")
         return str(path)
     if path.name == "cig2017.wad":
@@ -99,11 +98,11 @@ def find_map(settings: DoomSettings) -> str:
 
 
 def lumps_of(path: Path) -> set[str]:
-    """Names of the parts of a map file, levels among them; empty if it is not a wad. The engine plays another map for a missing one."""
+    """Names of the parts of a map file, levels among them. The engine plays another map for a missing level or a broken file."""
     with path.open("rb") as file:
-        kind, count, place = struct.unpack("<4sii", file.read(12).ljust(12))
-        if kind not in (b"IWAD", b"PWAD"):
-            return set()
+        kind, count, place = struct.unpack("<4sII", file.read(12).ljust(12, b"\0"))
+        if kind not in (b"IWAD", b"PWAD") or place + 16 * count > path.stat().st_size:
+            raise UserError(f"doom: {path} is no whole .wad file; pass wad = the path of one")
         file.seek(place)
         table = file.read(16 * count)
     return {

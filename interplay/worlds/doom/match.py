@@ -74,16 +74,17 @@ class Match:
             if thread.ident is None:
                 thread.start()
 
-    def wait(self) -> None:
-        """Waits until the engines have started, or one of them has ended."""
+    def wait(self) -> bool:
+        """Waits a moment for engines that start; returns whether they have started, or are given up."""
         assert self._folder is not None
-        while waiting := [thread for thread in self._starting if thread.is_alive()]:
-            if has_ended(self._folder) or time.monotonic() > self._begun + START:
-                self.trouble = "its engines have not started"
-                self._abandon()
-                return
-            waiting[0].join(_LOOK)
+        if waiting := [thread for thread in self._starting if thread.is_alive()]:
+            if not has_ended(self._folder) and time.monotonic() < self._begun + START:
+                waiting[0].join(_LOOK)
+                return False
+            self.trouble = "its engines have not started"
+            self._abandon()
         self._starting = []
+        return True
 
     def work(self, a: int, held: list[float] | None) -> None:
         """Plays a decision of a player, or begins its episode if `held` is None; an engine's error loses the match."""

@@ -13,6 +13,7 @@ from websockets.protocol import State
 from websockets.sync.client import ClientConnection, connect
 
 from interplay.core.errors import UserError
+from interplay.core.overdue import AFTER, print_line
 from interplay.worlds.sc2 import engine
 
 HOST = "127.0.0.1"
@@ -91,10 +92,16 @@ class Client:
 
     def _data(self, deadline: float, others: Sequence[Client]) -> Any:
         """The next message; None if it is late."""
+        quiet = time.monotonic() + AFTER
         while (left := deadline - time.monotonic()) > 0:
             try:
                 return self._connection.recv(timeout=min(left, GLANCE))
             except TimeoutError:
+                if time.monotonic() > quiet:
+                    print_line(
+                        f"StarCraft II at port {self.port} computes {self._pending}, {left:.0f} s until it is given up"
+                    )
+                    quiet += AFTER
                 for one in others:
                     if one._connection.protocol.state is State.CLOSED:
                         raise one._lost("has closed the connection") from None

@@ -17,6 +17,7 @@ from typing import Any
 from websockets.exceptions import WebSocketException
 
 from interplay.core.errors import UserError
+from interplay.core.overdue import AFTER, print_line
 from interplay.worlds.sc2 import engine
 from interplay.worlds.sc2.client import HOST, Client, GameLost
 from interplay.worlds.sc2.config import GameSettings
@@ -71,7 +72,7 @@ class GameProcess:
         self._end()
 
     def _connect(self, port: int, settings: GameSettings) -> Client:
-        deadline = time.monotonic() + settings.start_seconds
+        deadline, quiet = time.monotonic() + settings.start_seconds, time.monotonic() + AFTER
         while True:
             try:
                 return Client(port, settings.answer_seconds)
@@ -84,6 +85,9 @@ class GameProcess:
                     raise GameLost(
                         f"StarCraft II did not listen within {settings.start_seconds:g} s"
                     ) from None
+                if time.monotonic() > quiet:
+                    print_line(f"StarCraft II at port {port} starts")
+                    quiet += AFTER
                 time.sleep(RETRY_SECONDS)
 
 

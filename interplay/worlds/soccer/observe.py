@@ -70,7 +70,7 @@ def rotation(quaternion: np.ndarray) -> np.ndarray:
 
 
 def ball_centres(track: np.ndarray) -> np.ndarray:
-    """Centres of balls whose part of `qpos` is `track` (..., 7): (..., 3)."""
+    """Centres of balls, (..., 3), from their part of `qpos`, `track` (..., 7)."""
     w, x, y, z = np.moveaxis(track[..., 3:], -1, 0)
     up = np.stack([2 * (x * z + w * y), 2 * (y * z - w * x), w * w - x * x - y * y + z * z], axis=-1)
     return track[..., :3] + BALL_RADIUS * up

@@ -55,7 +55,7 @@ def contained(world, timestep) -> bool:
 
 @pytest.fixture
 def made():
-    """`interplay.make_world`, whose worlds are closed after the test."""
+    """`interplay.make_world`; the worlds are closed after the test."""
     worlds = []
 
     def make(*args, **options):

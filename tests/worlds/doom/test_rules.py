@@ -1,5 +1,6 @@
 """Pure functions of Doom against numbers worked by hand (specification 7)."""
 
+import struct
 import sys
 import types
 
@@ -8,9 +9,10 @@ import pytest
 
 from interplay.core.errors import MissingExtraError, UserError
 from interplay.registry import make_world
+from interplay.worlds.doom import batch
 from interplay.worlds.doom.buttons import ACTION_SETS, press_table
 from interplay.worlds.doom.config import COMPONENTS, VARIANTS, DoomSettings
-from interplay.worlds.doom.engine import CIG_2017, CURE, missing
+from interplay.worlds.doom.engine import CIG_2017, CURE, find_map, lumps_of, missing
 from interplay.worlds.doom.outcome import outcomes, place_values
 from interplay.worlds.doom.post_rules import post_rule
 from interplay.worlds.doom.render import GAP, side_by_side
@@ -166,10 +168,41 @@ def test_wrong_options_are_one_line(options):
     assert "\n" not in str(raised.value)
 
 
+def test_levels_are_read_from_a_map_file_and_a_broken_one_is_refused(tmp_path):
+    """The engine would play another map without a word."""
+    parts = b"".join(struct.pack("<ii8s", 12, 0, name) for name in (b"MAP01", b"MAP07", b"THINGSXY"))
+    whole = struct.pack("<4sii", b"PWAD", 3, 12) + parts
+    file = tmp_path / "own.wad"
+    file.write_bytes(whole)
+    assert lumps_of(file) == {"MAP01", "MAP07", "THINGSXY"}
+    assert find_map(DoomSettings(wad=str(file), level="map07")) == str(file)
+    with pytest.raises(UserError, match="no level map02"):
+        find_map(DoomSettings(wad=str(file), level="map02"))
+    for broken in (b"", bytes(4_000), whole[:-1], struct.pack("<4sii", b"PWAD", -1, -1) + parts):
+        file.write_bytes(broken)
+        with pytest.raises(UserError, match=r"no whole \.wad file"):
+            find_map(DoomSettings(wad=str(file), level="map07"))
+
+
 def test_the_map_of_the_competition_is_named_with_its_cure():
     with pytest.raises(UserError) as raised:
         make_world("doom/deathmatch", wad="cig2017.wad")
     assert str(raised.value) == CIG_2017
+
+
+def test_engines_that_take_long_to_start_are_counted_aloud(monkeypatch, capsys):
+    class Slow:
+        def __init__(self, looks):
+            self.looks = looks
+
+        def wait(self):
+            self.looks -= 1
+            return self.looks < 0
+
+    monkeypatch.setattr(batch, "AFTER", -1.0)
+    batch._wait_for([Slow(1), Slow(0), Slow(2)])
+    said = [f"interplay: doom: {number} of 3 matches have started" for number in (0, 2, 2)]
+    assert capsys.readouterr().err.splitlines() == said
 
 
 def test_a_missing_or_old_engine_is_named_with_its_cure(monkeypatch):
