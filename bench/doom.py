@@ -37,6 +37,8 @@ ROWS: dict[str, tuple[str, dict[str, Any]]] = {
     "death match map, one player, screen": ("doom/deathmatch", ALONE),
     "death match map, one player, all pictures": ("doom/deathmatch", ALONE | PICTURES),
     "duel, screen": ("doom/duel", DUEL),
+    "4 players, screen": ("doom/deathmatch", DUEL | {"players": 4}),
+    "8 players, screen": ("doom/deathmatch", DUEL | {"players": 8}),
 }
 
 Runner = Callable[[int], int]  # calls -> decisions

@@ -14,6 +14,8 @@ from interplay.checker.outputs import Field, flatten, is_metric, read_fields
 from interplay.core.spaces import action_choices
 from interplay.core.world import Array, Kind, TimeStep, World
 
+OUTCOME = "metrics/outcome"  # read as won, drawn and lost
+
 _LEAVES = (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
 
 
@@ -201,6 +203,12 @@ def _check_metrics(bench: Bench, world: World, t: int) -> None:
             slots = tuple(range(len(world.agents))) if array.ndim == 2 else None
             fields[f"metrics/{name}"] = Field(array, slots)
     check_finite(bench, world, fields, t)
+    if OUTCOME in fields:
+        array = fields[OUTCOME].array
+        odd = ~np.isnan(array) & ~np.isin(array, (-1.0, 0.0, 1.0))
+        if odd.any():
+            value = float(array[odd][0])
+            bench.add("metrics", "neither +1, 0, -1 nor NaN", step=t, field=OUTCOME, value=value)
 
 
 def check_memory(bench: Bench, world: World, step: TimeStep) -> None:

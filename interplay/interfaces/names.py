@@ -30,6 +30,7 @@ _BUILT_IN = {
     "BoxTransform": "interplay.interfaces.generic.boxes:BoxTransform",
     "Reshape": "interplay.interfaces.generic.boxes:Reshape",
     "Transpose": "interplay.interfaces.generic.boxes:Transpose",
+    "Downsample": "interplay.interfaces.generic.boxes:Downsample",
     "RemoveTuple": "interplay.interfaces.generic.vectors:RemoveTuple",
     "ConcatVec": "interplay.interfaces.generic.vectors:ConcatVec",
     "ConcatObsAct": "interplay.interfaces.generic.vectors:ConcatObsAct",

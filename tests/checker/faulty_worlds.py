@@ -441,6 +441,13 @@ class MetricInfinite(Camp):
             return {"pause": 1.0 / self.state.eaten}
 
 
+@fault("metrics", "the outcome is a share of the points, which counts neither as won nor as lost")
+class OutcomeShared(Camp):
+    @property
+    def metrics(self) -> dict[str, np.ndarray]:
+        return {"outcome": self.state.eaten / 3.0}
+
+
 @fault("reward-after-end", "a newborn is paid for the step before its birth")
 class PaidBeforeBirth(Colony):
     def give_birth(self, going: np.ndarray) -> None:

@@ -7,7 +7,7 @@ import pytest
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
-from interplay.interfaces.generic.boxes import OPERATIONS, BoxTransform, Reshape, Transpose
+from interplay.interfaces.generic.boxes import OPERATIONS, BoxTransform, Downsample, Reshape, Transpose
 from interplay.interfaces.generic.counters import MultiBinObs
 from interplay.interfaces.generic.frames import FrameStack
 from interplay.interfaces.generic.history import PrevActObs
@@ -104,6 +104,18 @@ def test_one_entry_is_transformed_and_its_bounds_with_it():
         spaces.Dict({"x": NUMBER}), spaces.Discrete(2)
     )
     assert (doubled.observation_space["x"].low, doubled.observation_space["x"].high) == (1, 19)
+
+
+def test_a_picture_is_shrunk_by_means_of_blocks_and_what_fills_none_is_left_out():
+    picture = np.arange(40, dtype=np.uint8).reshape(4, 5, 2)
+    picture[0, 0] = 255, 1
+    stack = Downsample(factor=2, index="screen")
+    space = spaces.Dict({"screen": spaces.Box(0, 255, (4, 5, 2), np.uint8), "x": NUMBER})
+    shown = begun(stack, space, spaces.Discrete(2), {"screen": picture, "x": np.float32(3)})
+    assert shown["x"] == 3
+    # (255 + 2 + 10 + 12) / 4 = 69.75, (1 + 3 + 11 + 13) / 4 = 7; the next block has 4, 6, 14, 16 and 5, 7, 15, 17
+    assert shown["screen"].tolist() == [[[70, 7], [10, 11]], [[26, 27], [30, 31]]]
+    assert stack.observation_space["screen"] == spaces.Box(0, 255, (2, 2, 2), np.uint8)
 
 
 def test_operations_that_turn_back_are_refused():

@@ -37,6 +37,7 @@ CASES = {
     "BoxTransform": ({"op": "tanh"}, BOX, CHOICE),
     "Reshape": ({"shape": (4,)}, BOX, CHOICE),
     "Transpose": ({}, BOX, CHOICE),
+    "Downsample": ({"factor": 3}, spaces.Box(0, 255, (7, 6, 2), np.uint8), CHOICE),
     "RemoveTuple": ({}, spaces.Tuple([BOX]), CHOICE),
     "ConcatVec": ({}, PAIR, CHOICE),
     "ConcatObsAct": ({}, PAIR, BOTH),

@@ -172,3 +172,33 @@ class Transpose(Entry):
 
     def _entry(self, array: Array) -> Array:
         return np.ascontiguousarray(array.transpose(self._order))
+
+
+class Downsample(Entry):
+    """Shrinks a picture, (height, width, channels) uint8, by means over blocks of `factor` x `factor` pixels, halves rounded up.
+
+    Rows and columns that fill no block are left out.
+    """
+
+    def __init__(
+        self, inner: Interface | None = None, factor: int = 2, index: int | str | None = None
+    ) -> None:
+        super().__init__(inner, index)
+        self.factor = factor
+
+    def _entry_space(self, box: spaces.Box) -> spaces.Box:
+        if box.dtype != np.uint8 or len(box.shape) != 3 or min(box.shape[:2]) < self.factor:
+            raise UserError(
+                f"{self._called()}: {box} is no picture (height, width, channels) uint8 of a block at least"
+            )
+        low, high = self._entry(np.stack([box.low, box.high]))
+        return make_box(low, high, np.uint8)
+
+    def _entry(self, array: Array) -> Array:
+        k, pixels = self.factor, self.factor**2
+        rows, columns = (size // k * k for size in array.shape[1:3])
+        sums = np.full((len(array), rows // k, columns // k, array.shape[3]), pixels // 2, np.uint32)
+        for i in range(k):
+            for j in range(k):
+                sums += array[:, i:rows:k, j:columns:k]
+        return (sums // pixels).astype(np.uint8)

@@ -95,6 +95,7 @@ class DoomSettings(Settings):
     resolution: Resolution = "160x120"
     colour: bool = True
     labels: bool = False  # classes of the things in the picture
+    enemies: bool = False  # monsters and other players in the picture, 255 each, by the labels
     depth: bool = False
     automap: bool = False
     variables: tuple[Variable, ...] = ("health", "ammo")
@@ -119,8 +120,8 @@ class DoomSettings(Settings):
             raise ValueError(
                 'post_rules needs single choices; choose actions = "discrete7", "trained6" or "basic3"'
             )
-        if self.suppress_fire and (self.no_cheat or not self.labels):
-            raise ValueError("suppress_fire reads labels; pass labels = true and no_cheat = false")
+        if self.suppress_fire and (self.no_cheat or not self.labelled):
+            raise ValueError("suppress_fire reads labels; pass labels or enemies = true and no_cheat = false")
         if len(set(self.buttons)) < len(self.buttons) or not self.buttons:
             raise ValueError(f"buttons = {self.buttons}; name each button once, and at least one")
         if len(set(self.variables)) < len(self.variables) or not self.variables:
@@ -132,6 +133,11 @@ class DoomSettings(Settings):
         """Height and width of the screen, pixels."""
         width, height = map(int, self.resolution.split("x"))
         return height, width
+
+    @property
+    def labelled(self) -> bool:
+        """Whether the engine labels things."""
+        return self.labels or self.enemies
 
     @property
     def together(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import struct
 import subprocess
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from shlex import quote
@@ -140,7 +141,7 @@ def make_game(
     game.set_screen_resolution(getattr(vzd.ScreenResolution, f"RES_{width}X{height}"))
     game.set_screen_format(vzd.ScreenFormat.RGB24 if settings.colour else vzd.ScreenFormat.GRAY8)
     game.set_render_hud(False)
-    game.set_labels_buffer_enabled(settings.labels)
+    game.set_labels_buffer_enabled(settings.labelled)
     game.set_depth_buffer_enabled(settings.depth)
     game.set_automap_buffer_enabled(settings.automap)
     game.set_available_buttons([getattr(vzd.Button, name.upper()) for name in buttons_of(settings)])
@@ -200,11 +201,22 @@ def add_bots(game: Any, count: int) -> None:
 
 def classes_of(state: Any) -> np.ndarray:
     """The labels of a picture as classes, (H, W) uint8."""
-    classes = bytearray(256)
-    for label in state.labels:
-        classes[label.value] = _CLASS.get(label.object_category, 0)
-    labels = state.labels_buffer
-    return np.frombuffer(labels.tobytes().translate(classes), np.uint8).reshape(labels.shape)
+    return _translated(state, {label.value: _CLASS.get(label.object_category, 0) for label in state.labels})
+
+
+def enemies_of(state: Any) -> np.ndarray:
+    """Where a picture shows monsters and other players, (H, W) uint8: 255, else 0."""
+    return _translated(
+        state, {label.value: 255 for label in state.labels if label.object_category in ENEMIES}
+    )
+
+
+def _translated(state: Any, meaning: Mapping[int, int]) -> np.ndarray:
+    """The labels of a picture as what they mean, 0 for all others."""
+    table, labels = bytearray(256), state.labels_buffer
+    for value, meant in meaning.items():
+        table[value] = meant
+    return np.frombuffer(labels.tobytes().translate(table), np.uint8).reshape(labels.shape)
 
 
 def free_port() -> int:

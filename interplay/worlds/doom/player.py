@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from interplay.worlds.doom.config import HISTORY, DoomSettings
-from interplay.worlds.doom.engine import ENEMIES, classes_of
+from interplay.worlds.doom.engine import ENEMIES, classes_of, enemies_of
 from interplay.worlds.doom.variables import COLUMN, scaled
 
 DEAD = COLUMN["dead"]
@@ -86,8 +86,11 @@ class Player:
     def _read_others(self, state: Any) -> None:
         """The pictures that are options; the engine leaves them out with `no_cheat`."""
         rows = self._rows
-        if "labels" in rows and state.labels_buffer is not None:
-            rows["labels"][:] = classes_of(state)
+        if state.labels_buffer is not None:
+            if "labels" in rows:
+                rows["labels"][:] = classes_of(state)
+            if "enemies" in rows:
+                rows["enemies"][:] = enemies_of(state)
             self.sees_enemy = any(label.object_category in ENEMIES for label in state.labels)
         if "depth" in rows and state.depth_buffer is not None:
             rows["depth"][:] = state.depth_buffer

@@ -82,14 +82,19 @@ class DoomWorld(ArrayWorld):
     def metrics(self) -> Mapping[str, np.ndarray]:
         """Counts of the episode (W, A), ``tic_drift`` and ``engine_restarts`` (W,), and of several sides ``outcome`` (W, A).
 
-        ``outcome`` is NaN before the match's end. ``tic_drift`` is the largest difference of the players' tics; ``engine_restarts``
-        counts lost matches of the world's life.
+        With bots also ``bot_frags`` (W,), their mean. ``outcome`` is NaN before the match's end, and rounded where equal
+        frags share places of different values. ``tic_drift`` is the largest difference of the players' tics; ``engine_restarts`` counts
+        lost matches of the world's life.
         """
         since = np.array(
             [[np.subtract(one.values, one.first) for one in match.players] for match in self._matches]
         )
         counts = {name: since[..., COLUMN[name]] for name in _COUNTED}
         ranked = {"outcome": self._outcome} if self.settings.together else {}
+        if self.settings.bots:
+            ranked["bot_frags"] = np.array(
+                [np.mean(_frags_of_bots(match, self.settings)) for match in self._matches]
+            )
         return counts | ranked | {"tic_drift": self._drift, "engine_restarts": self._restarts}
 
     def controls(self, slot: int) -> Controls | None:
@@ -239,13 +244,13 @@ class DoomWorld(ArrayWorld):
     def _rank(self, w: int) -> None:
         """Writes the outcome of a match, which takes the place of navigation in the last reward (specification 7.5)."""
         settings, players = self.settings, self._matches[w].players
-        frags = [player.values[COLUMN["frags"]] for player in players]
-        numbers = {int(player.values[COLUMN["number"]]) for player in players}
-        of_all = players[0].values[FRAGS_OF][: settings.players + settings.bots]
-        frags += [own for number, own in enumerate(of_all) if number not in numbers]
-        self._outcome[w] = outcomes(np.array(frags))[: settings.players]
+        frags = [player.values[COLUMN["frags"]] for player in players] + _frags_of_bots(
+            self._matches[w], settings
+        )
+        exact = outcomes(np.array(frags))[: settings.players]
+        self._outcome[w] = np.rint(exact) + 0.0  # no -0
         if settings.reward == "vector":
-            self.rewards[w, :, NAVIGATION] = self._outcome[w]
+            self.rewards[w, :, NAVIGATION] = exact
             self.outputs.reward[w] = self.rewards[w] @ np.array(settings.weights)
 
     def _cut(self, w: int, trouble: str) -> None:
@@ -261,6 +266,12 @@ class DoomWorld(ArrayWorld):
 
     def _read(self) -> TimeStep:
         return self._views
+
+
+def _frags_of_bots(match: Match, settings: DoomSettings) -> list[float]:
+    numbers = {int(player.values[COLUMN["number"]]) for player in match.players}
+    of_all = match.players[0].values[FRAGS_OF][: settings.players + settings.bots]
+    return [frags for number, frags in enumerate(of_all) if number not in numbers]
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:

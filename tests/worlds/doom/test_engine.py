@@ -14,7 +14,7 @@ import interplay
 from interplay.checker import check_world
 from interplay.core.errors import CannotSave, UserError
 from interplay.registry import make_policy
-from interplay.worlds.doom.engine import CLASSES
+from interplay.worlds.doom.engine import CLASSES, load_vizdoom
 from interplay.worlds.doom.outcome import outcomes
 from interplay.worlds.doom.variables import COLUMN
 from interplay.worlds.doom.world import DoomWorld
@@ -138,8 +138,14 @@ def test_a_match_against_built_in_players_ranks_them_too(made):
     world.reset()
     list(play(world, 300))
     assert world.timestep.over.all()
-    assert world.metrics["outcome"][0, 0] in (-1, -0.5, 0, 0.5, 1)
+    metrics = world.metrics
+    assert metrics["outcome"][0, 0] in (-1, 0, 1)  # all that learners and ratings take
+    assert round(world.rewards[0, 0, 0]) == metrics["outcome"][0, 0]
     assert world.rewards.shape == (1, 1, 10)
+    game = world._matches[0].players[0].game
+    names = [getattr(load_vizdoom().GameVariable, f"PLAYER{n}_FRAGCOUNT") for n in (1, 2, 3)]
+    of_bots = sum(map(game.get_game_variable, names)) - metrics["frags"][0, 0]
+    assert metrics["bot_frags"].tolist() == [of_bots / 2]
 
 
 def test_one_player_alone_on_a_map_of_death_matches_is_cut_by_the_length_and_not_ranked(made):
@@ -159,7 +165,8 @@ def test_eight_players_meet_and_are_ranked(made):
     assert len(steps) == 30
     assert world.timestep.terminated.all()
     frags, outcome = world.metrics["frags"][0], world.metrics["outcome"][0]
-    assert outcome.tolist() == outcomes(frags).tolist()
+    assert outcome.tolist() == np.rint(outcomes(frags)).tolist()
+    assert world.rewards[0, :, 0].tolist() == outcomes(frags).tolist()  # not rounded
     assert world.metrics["tic_drift"].tolist() == [0]
 
 
@@ -185,12 +192,17 @@ def test_labels_are_classes_of_the_things_in_the_picture(made):
     import vizdoom
 
     assert list(CLASSES[1:]) == vizdoom.get_default_categories()
-    world = made("doom/basic", seed=2, labels=True)
-    labels = world.reset().observation["labels"][0, 0, :, :, 0]
+    world = made("doom/basic", seed=2, labels=True, enemies=True)
+    shown = world.reset().observation
+    labels, enemies = (shown[name][0, 0, :, :, 0] for name in ("labels", "enemies"))
     raw = world._matches[0].players[0].game.get_state()
     names = {label.value: label.object_category for label in raw.labels}
     assert {"Monster", "Self"} <= set(names.values())
     assert [CLASSES[one] for one in labels.flat] == [names.get(one, "") for one in raw.labels_buffer.flat]
+    assert enemies.tolist() == np.where(labels == CLASSES.index("Monster"), 255, 0).tolist()
+    alone = made("doom/basic", seed=2, enemies=True).reset().observation
+    assert "labels" not in alone
+    assert np.array_equal(alone["enemies"][0, 0, :, :, 0], enemies)
 
 
 @pytest.mark.slow
