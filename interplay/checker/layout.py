@@ -14,7 +14,7 @@ from interplay.checker.outputs import Field, flatten, is_metric, read_fields
 from interplay.core.spaces import action_choices
 from interplay.core.world import Array, Kind, TimeStep, World
 
-OUTCOME = "metrics/outcome"  # read as won, drawn and lost
+OUTCOME = "metrics/outcome"  # by agent, it is read as won, drawn and lost
 
 _LEAVES = (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
 
@@ -203,12 +203,11 @@ def _check_metrics(bench: Bench, world: World, t: int) -> None:
             slots = tuple(range(len(world.agents))) if array.ndim == 2 else None
             fields[f"metrics/{name}"] = Field(array, slots)
     check_finite(bench, world, fields, t)
-    if OUTCOME in fields:
-        array = fields[OUTCOME].array
-        odd = ~np.isnan(array) & ~np.isin(array, (-1.0, 0.0, 1.0))
-        if odd.any():
-            value = float(array[odd][0])
-            bench.add("metrics", "neither +1, 0, -1 nor NaN", step=t, field=OUTCOME, value=value)
+    array = fields[OUTCOME].array if OUTCOME in fields else np.zeros(0)
+    odd = np.argwhere(~np.isnan(array) & ~np.isin(array, (-1.0, 0.0, 1.0))) if array.ndim == 2 else ()
+    for w, a in odd[:1]:
+        given = {"world": int(w), "agent": world.agents[a], "value": float(array[w, a])}
+        bench.add("metrics", "neither +1, 0, -1 nor NaN", step=t, field=OUTCOME, **given)
 
 
 def check_memory(bench: Bench, world: World, step: TimeStep) -> None:

@@ -44,7 +44,7 @@ LAWS: dict[str, str] = {
     "undeclared": "declare in state_ranges the valid values of every field of numbers (interplay.core.ranges)",
     "wild-snapshot": "declare in state_ranges and state_laws what the rules rely on; check before anything is written",
     "refusal": "refuse with a one-line ValueError before anything is written",
-    "metrics": "give (W,) or (W, A) arrays of finite numbers, or NaN where an episode has no case, always the same names, unchanged while the world is over; outcome is +1, 0 or -1, NaN before the end",
+    "metrics": "give (W,) or (W, A) arrays of finite numbers, or NaN where an episode has no case, always the same names, unchanged while the world is over; outcome (W, A) is +1, 0, -1 or NaN",
     "draw": "draw() only reads, for every world of the batch",
     "people": "name each choice once in action_names, let keys mean those names, visible name layers that draw declares, and guides fields; draw the same layers with privileged_view and without",
 }

@@ -124,8 +124,9 @@ class InterfacedWorld(OuterWorld):
 
     @property
     def metrics(self) -> Mapping[str, Array]:
-        """The world's metrics; a team has the mean of its members, or for bools whether any is True."""
-        return {name: self._of_units(values) for name, values in self._inner.metrics.items()}
+        """The world's metrics; a team has the mean of its members, for bools whether any is True, of `outcome` the mean's sign."""
+        found = {name: self._of_units(values) for name, values in self._inner.metrics.items()}
+        return found | {name: np.sign(found[name]) for name in ("outcome",) if name in found}
 
     @property
     def population(self) -> Array:

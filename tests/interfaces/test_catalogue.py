@@ -108,14 +108,19 @@ def test_one_entry_is_transformed_and_its_bounds_with_it():
 
 def test_a_picture_is_shrunk_by_means_of_blocks_and_what_fills_none_is_left_out():
     picture = np.arange(40, dtype=np.uint8).reshape(4, 5, 2)
-    picture[0, 0] = 255, 1
+    picture[0, 0], picture[0, 2, 0] = (255, 1), 6
     stack = Downsample(factor=2, index="screen")
     space = spaces.Dict({"screen": spaces.Box(0, 255, (4, 5, 2), np.uint8), "x": NUMBER})
     shown = begun(stack, space, spaces.Discrete(2), {"screen": picture, "x": np.float32(3)})
     assert shown["x"] == 3
-    # (255 + 2 + 10 + 12) / 4 = 69.75, (1 + 3 + 11 + 13) / 4 = 7; the next block has 4, 6, 14, 16 and 5, 7, 15, 17
-    assert shown["screen"].tolist() == [[[70, 7], [10, 11]], [[26, 27], [30, 31]]]
+    # (255 + 2 + 10 + 12) / 4 = 69.75, (1 + 3 + 11 + 13) / 4 = 7; (6 + 6 + 14 + 16) / 4 = 10.5, (5 + 7 + 15 + 17) / 4 = 11
+    assert shown["screen"].tolist() == [[[70, 7], [11, 11]], [[26, 27], [30, 31]]]
     assert stack.observation_space["screen"] == spaces.Box(0, 255, (2, 2, 2), np.uint8)
+    white = np.full((17, 17, 1), 255, np.uint8)
+    assert (
+        begun(Downsample(factor=17), spaces.Box(0, 29, (17, 17, 1), np.uint8), spaces.Discrete(2), white)
+        == 255
+    )
 
 
 def test_operations_that_turn_back_are_refused():

@@ -177,7 +177,7 @@ class Transpose(Entry):
 class Downsample(Entry):
     """Shrinks a picture, (height, width, channels) uint8, by means over blocks of `factor` x `factor` pixels, halves rounded up.
 
-    Rows and columns that fill no block are left out.
+    Rows and columns that fill no block are left out. Means of classes, as in Doom's ``labels``, say nothing.
     """
 
     def __init__(

@@ -122,6 +122,8 @@ class DoomSettings(Settings):
             )
         if self.suppress_fire and (self.no_cheat or not self.labelled):
             raise ValueError("suppress_fire reads labels; pass labels or enemies = true and no_cheat = false")
+        if self.no_cheat and not self.hosted:
+            raise ValueError("no_cheat works in matches alone; leave it out, with labels, enemies and depth")
         if len(set(self.buttons)) < len(self.buttons) or not self.buttons:
             raise ValueError(f"buttons = {self.buttons}; name each button once, and at least one")
         if len(set(self.variables)) < len(self.variables) or not self.variables:

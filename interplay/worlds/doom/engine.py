@@ -216,6 +216,7 @@ def _translated(state: Any, meaning: Mapping[int, int]) -> np.ndarray:
     table, labels = bytearray(256), state.labels_buffer
     for value, meant in meaning.items():
         table[value] = meant
+    table[0] = 0  # the engine's values run out at 255 things
     return np.frombuffer(labels.tobytes().translate(table), np.uint8).reshape(labels.shape)
 
 

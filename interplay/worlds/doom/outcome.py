@@ -20,6 +20,16 @@ def place_values(sides: int) -> np.ndarray:
     return np.where(place < sides // 3, 1.0, np.where(place < 2 * sides // 3, 0.0, -1.0))
 
 
+def rounded(values: np.ndarray) -> np.ndarray:
+    """Values of shared places as won, drawn and lost: above 1/2 +1, below -1/2 -1, else 0.
+
+    Example:
+        >>> rounded(np.array([2 / 3, 0.5, -0.125, -0.5, -1.0])).tolist()
+        [1.0, 0.0, 0.0, 0.0, -1.0]
+    """
+    return np.rint(values) + 0.0  # no -0
+
+
 def outcomes(frags: np.ndarray) -> np.ndarray:
     """The result of each side of one match, (sides,): equal frags get the mean of their places' values.
 

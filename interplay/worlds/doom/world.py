@@ -20,7 +20,7 @@ from interplay.worlds.doom.buttons import ACTION_SETS, FIRE, action_space, butto
 from interplay.worlds.doom.config import COMPONENTS, LOST_IN_A_ROW, TICS_PER_SECOND, DoomSettings
 from interplay.worlds.doom.match import Match
 from interplay.worlds.doom.observe import allocate, observation_space
-from interplay.worlds.doom.outcome import outcomes
+from interplay.worlds.doom.outcome import outcomes, rounded
 from interplay.worlds.doom.player import Player
 from interplay.worlds.doom.post_rules import post_rule
 from interplay.worlds.doom.render import draw_screens, keys_of
@@ -248,7 +248,7 @@ class DoomWorld(ArrayWorld):
             self._matches[w], settings
         )
         exact = outcomes(np.array(frags))[: settings.players]
-        self._outcome[w] = np.rint(exact) + 0.0  # no -0
+        self._outcome[w] = rounded(exact)
         if settings.reward == "vector":
             self.rewards[w, :, NAVIGATION] = exact
             self.outputs.reward[w] = self.rewards[w] @ np.array(settings.weights)

@@ -15,12 +15,13 @@ from interplay.checker import check_world
 from interplay.core.errors import CannotSave, UserError
 from interplay.registry import make_policy
 from interplay.worlds.doom.engine import CLASSES, load_vizdoom
-from interplay.worlds.doom.outcome import outcomes
+from interplay.worlds.doom.outcome import outcomes, rounded
 from interplay.worlds.doom.variables import COLUMN
 from interplay.worlds.doom.world import DoomWorld
 
 EVERYTHING = {
     "labels": True,
+    "enemies": True,
     "depth": True,
     "automap": True,
     "variables": ("health", "ammo", "armour", "frags", "dead"),
@@ -165,7 +166,7 @@ def test_eight_players_meet_and_are_ranked(made):
     assert len(steps) == 30
     assert world.timestep.terminated.all()
     frags, outcome = world.metrics["frags"][0], world.metrics["outcome"][0]
-    assert outcome.tolist() == np.rint(outcomes(frags)).tolist()
+    assert outcome.tolist() == rounded(outcomes(frags)).tolist()
     assert world.rewards[0, :, 0].tolist() == outcomes(frags).tolist()  # not rounded
     assert world.metrics["tic_drift"].tolist() == [0]
 
@@ -401,7 +402,7 @@ def test_rules_after_the_choice_play_in_the_engine(made):
 
 
 def test_suppressed_fire_needs_an_enemy_in_the_picture(made):
-    options = {"actions": "buttons", "buttons": ("attack", "turn180"), "labels": True, "suppress_fire": True}
+    options = {"actions": "buttons", "buttons": ("attack", "turn180"), "enemies": True, "suppress_fire": True}
     world = made("doom/basic", seed=3, **options)
     world.reset()
     player = world._matches[0].players[0]

@@ -3,6 +3,7 @@
 import struct
 import sys
 import types
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,12 +13,13 @@ from interplay.registry import make_world
 from interplay.worlds.doom import batch
 from interplay.worlds.doom.buttons import ACTION_SETS, press_table
 from interplay.worlds.doom.config import COMPONENTS, VARIANTS, DoomSettings
-from interplay.worlds.doom.engine import CIG_2017, CURE, find_map, lumps_of, missing
-from interplay.worlds.doom.outcome import outcomes, place_values
+from interplay.worlds.doom.engine import CIG_2017, CURE, enemies_of, find_map, lumps_of, missing
+from interplay.worlds.doom.outcome import outcomes, place_values, rounded
 from interplay.worlds.doom.post_rules import post_rule
 from interplay.worlds.doom.render import GAP, side_by_side
 from interplay.worlds.doom.rewards import enter_room, reward_vector
 from interplay.worlds.doom.variables import COLUMN, scaled
+from interplay.worlds.doom.world import _frags_of_bots
 
 SEVEN, SIX = ACTION_SETS["discrete7"], ACTION_SETS["trained6"]
 ATTACK, LEFT, RIGHT, _, _, FORWARD, BACKWARD = range(7)
@@ -81,6 +83,34 @@ def test_whatever_ties_there_are_the_values_keep_their_sum(sides):
     rng = np.random.default_rng(0)
     for _ in range(20):
         assert outcomes(rng.integers(0, 4, sides)).sum() == pytest.approx(place_values(sides).sum())
+
+
+def test_shared_places_are_won_above_a_half_and_lost_below_minus_a_half():
+    for frags, result in (
+        ([2, 1, 1, 0, 0, 0, 0, 0], [1, 0, 0, -1, -1, -1, -1, -1]),
+        ([1, 1, 1, 0, 0, 0, 0, 0], [1, 1, 1, -1, -1, -1, -1, -1]),
+        ([1, 1, 0, 0, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0, 0, 0]),
+    ):
+        given = rounded(outcomes(np.array(frags)))
+        assert given.tolist() == result
+        assert not np.signbit(given[given == 0]).any()
+
+
+def test_frags_of_bots_are_those_of_no_player():
+    numbers, of_all = (0, 2), {f"frags_{n + 1}": frags for n, frags in enumerate((5, 7, -1, 3, 9))}
+    players = [SimpleNamespace(values=variables(number=number, **of_all)) for number in numbers]
+    match, settings = SimpleNamespace(players=players), DoomSettings(players=2, bots=2)
+    assert _frags_of_bots(match, settings) == [7, 3]
+
+
+def test_enemies_are_monsters_and_players_and_nothing_else():
+    categories = ("Gore", "Monster", "Self", "Player", "Weapon")
+    labels = [SimpleNamespace(value=51 * n, object_category=name) for n, name in enumerate(categories)]
+    shown = np.array([[0, 51], [102, 153], [204, 7]], np.uint8)
+    state = SimpleNamespace(labels=labels, labels_buffer=shown)
+    assert enemies_of(state).tolist() == [[0, 255], [0, 255], [0, 0]]
+    labels[0].object_category = "Monster"  # of 255 things the engine gives one the value of nothing
+    assert enemies_of(state).tolist() == [[0, 255], [0, 255], [0, 0]]
 
 
 def variables(**given: float) -> list[float]:
@@ -160,6 +190,8 @@ def test_screens_stand_side_by_side():
         {"wad": "/nowhere/mine.wad"},
         {"level": "map77"},
         {"suppress_fire": True},
+        {"suppress_fire": True, "enemies": True, "no_cheat": True},
+        {"players": 1, "map": "basic", "no_cheat": True},
     ],
 )
 def test_wrong_options_are_one_line(options):

@@ -286,7 +286,7 @@ describe("without a mouse", () => {
       await tab.keyboard.press("Enter");
       await tabTo(tab, "Play werewolf/6");
       await tab.keyboard.press("Enter");
-      await tab.waitForFunction(() => window.interplay.player.shot, null, { timeout: 15_000 });
+      await tab.waitForFunction(() => window.interplay.player.live?.world.startsWith("werewolf/6") && window.interplay.player.shot, null, { timeout: 15_000 }); // Pong has gone
       await tab.keyboard.press("]");
       await tab.keyboard.press("t");
       await expect.poll(() => held(tab), { timeout: 15_000 }).toBe(0); // after the first step, which compiles
