@@ -63,6 +63,17 @@ test_teams_of_one_group = world_laws(
 )
 
 
+def test_the_outcome_of_a_team_is_whole_and_other_metrics_are_means(monkeypatch):
+    raw = make_world("survival/2v2-all-low", num_worlds=2)
+    world = InterfacedWorld(
+        raw, {"red": None, "blue": None}, groups={"red": [0, 1], "blue": [2, 3]}, teams=True
+    )
+    given = np.array([[1.0, 0.0, -1.0, np.nan], [1.0, -1.0, np.nan, np.nan]])
+    monkeypatch.setattr(type(raw), "metrics", property(lambda _: {"outcome": given, "points": given}))
+    assert np.array_equal(world.metrics["outcome"], [[1, -1], [0, np.nan]], equal_nan=True)
+    assert np.array_equal(world.metrics["points"], [[0.5, -1], [0, np.nan]], equal_nan=True)
+
+
 def test_a_batch_sees_what_a_match_of_each_world_does():
     """L6 and L12 across both ways of wrapping: a world, and a match of one copy."""
     batch = through("survival/1v1-heals-low", {"agent": HISTORY})(2, 7)
