@@ -184,6 +184,8 @@ class Downsample(Entry):
         self, inner: Interface | None = None, factor: int = 2, index: int | str | None = None
     ) -> None:
         super().__init__(inner, index)
+        if factor < 1:
+            raise UserError(f"Downsample: factor = {factor}; a block has a side of 1 pixel at least")
         self.factor = factor
 
     def _entry_space(self, box: spaces.Box) -> spaces.Box:

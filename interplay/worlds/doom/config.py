@@ -123,7 +123,7 @@ class DoomSettings(Settings):
         if self.suppress_fire and (self.no_cheat or not self.labelled):
             raise ValueError("suppress_fire reads labels; pass labels or enemies = true and no_cheat = false")
         if self.no_cheat and not self.hosted:
-            raise ValueError("no_cheat works in matches alone; leave it out, with labels, enemies and depth")
+            raise ValueError("no_cheat does nothing in games of one player on this map; leave it out")
         if len(set(self.buttons)) < len(self.buttons) or not self.buttons:
             raise ValueError(f"buttons = {self.buttons}; name each button once, and at least one")
         if len(set(self.variables)) < len(self.variables) or not self.variables:
