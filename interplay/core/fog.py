@@ -1,4 +1,4 @@
-"""Scenes from the view of one agent: rows that it does not observe are removed, so that they never reach a person who plays it.
+"""Scenes from the view of one agent: rows that it does not observe are removed, so that they never reach a human player.
 
 `World.visible` names what an agent may see of each layer; all other layers are hidden. A hidden layer of agents, with a row a slot,
 has only absent rows; other hidden layers are empty, so that not even their number shows.

@@ -56,7 +56,7 @@ def add_trusted(file: Path, data: bytes) -> None:
     """Adds a digest to the list; if the list cannot be written, prints one line and goes on.
 
     Args:
-        file: noted beside the digest, for a person who reads the list.
+        file: noted beside the digest, for readers of the list.
         data: as for `is_trusted`; no bytes add nothing.
     """
     if not data or is_trusted(data):
