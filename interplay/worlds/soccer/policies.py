@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from interplay.core.errors import UserError
 from interplay.core.policy import Policy, RandomPolicy, by_name
 from interplay.core.world import TimeStep, World
 from interplay.worlds.soccer.config import ROLL, STEER, SoccerSettings
@@ -34,7 +35,7 @@ class Chaser(Policy):
     name = "chaser"
 
     def act(self, timestep: TimeStep) -> np.ndarray:
-        return in_space(self.world, chase(self.world, timestep.observation["numbers"].astype(np.float64)))
+        return in_space(self.world, chase(self.world, _numbers(timestep)))
 
 
 class Keeper(Policy):
@@ -43,7 +44,7 @@ class Keeper(Policy):
     name = "keeper"
 
     def act(self, timestep: TimeStep) -> np.ndarray:
-        numbers = timestep.observation["numbers"].astype(np.float64)
+        numbers = _numbers(timestep)
         action = chase(self.world, numbers)
         for first, *_ in self.world.teams or ():
             own = numbers[:, first]
@@ -94,6 +95,12 @@ def in_space(world: World, action: np.ndarray) -> np.ndarray:
     if settings.actions == "discrete":
         return np.rint(cut).astype(np.int64) + 1
     return cut.astype(np.float32)
+
+
+def _numbers(timestep: TimeStep) -> np.ndarray:
+    if "numbers" not in timestep.observation:
+        raise UserError('soccer: chaser and keeper read `numbers`, which layout="dm_control" lacks')
+    return timestep.observation["numbers"].astype(np.float64)
 
 
 def _unit(vector: np.ndarray) -> np.ndarray:
