@@ -25,34 +25,9 @@ CIG_2017 = (
 )
 OLDEST = (1, 3)  # release with categories of things, and new episodes of a match in the same processes
 FILES = {"basic": "basic", "cig": "cig", "duel": "multi_duel", "deathmatch": "multi_deathmatch"}
-# Classes of things in `labels`, the engine's categories; 0 is the ground and whatever has none.
-CLASSES = (
-    *(
-        "",
-        "Ammo",
-        "Armor",
-        "Artifact",
-        "Breakable",
-        "Bridge",
-        "Decoration",
-        "DynamicLight",
-        "Explosive",
-        "Gibs",
-    ),
-    *(
-        "Gore",
-        "Hazard",
-        "Health",
-        "InteractiveObject",
-        "Internal",
-        "Key",
-        "LightSource",
-        "MapSpot",
-        "Monster",
-    ),
-    *("Player", "Power", "Powerup", "PuzzleItem", "QuestItem", "Self", "SFX", "ScriptThing", "Token"),
-    *("Vegetation", "Weapon"),
-)
+CATEGORIES = """Ammo Armor Artifact Breakable Bridge Decoration DynamicLight Explosive Gibs Gore Hazard Health InteractiveObject
+Internal Key LightSource MapSpot Monster Player Power Powerup PuzzleItem QuestItem Self SFX ScriptThing Token Vegetation Weapon"""
+CLASSES = ("", *CATEGORIES.split())  # of things in `labels`; 0 is the ground and whatever has none
 ENEMIES = ("Monster", "Player")
 _CLASS = {name: number for number, name in enumerate(CLASSES)}
 
