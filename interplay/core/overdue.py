@@ -98,10 +98,16 @@ class Overdue:
         return any(clock.line for clock in list(self._clocks.values()))
 
     def refuse_late(self) -> None:
-        """Raises the error of a call in any thread that is longer than the limit; only the main thread's are given up otherwise."""
+        """Raises the error of a call in any thread that is longer than the limit, or a Ctrl-C if one has come while it is overdue.
+
+        Calls in the main thread are given up without it.
+        """
         with self.lock:
             for stepping, clock in list(self._clocks.items()):
-                if (lasted := clock.look(stepping)) > self.limit:
+                lasted = clock.look(stepping)
+                if self.hurried and clock.line:
+                    raise KeyboardInterrupt
+                if lasted > self._most(stepping):
                     raise UserError(f"{_line(stepping, lasted)}; {CURE}")
 
     @contextlib.contextmanager
@@ -130,7 +136,7 @@ class Overdue:
     def _judge(self, stepping: Stepping, clock: _Clock) -> None:
         """Gives up a call that is late."""
         lasted = clock.look(stepping)
-        late = lasted > self.limit + (_GRACE if stepping.silent else 0.0)
+        late = lasted > self._most(stepping)
         main = stepping.thread == threading.main_thread().ident  # only this one can be interrupted
         if clock.given_up or not main or not (late or (self.hurried and clock.line)):
             return
@@ -139,6 +145,10 @@ class Overdue:
             _interrupt_main()
         else:
             self.give_up(_line(stepping, lasted))
+
+    def _most(self, stepping: Stepping) -> float:
+        """Seconds after which a call is given up."""
+        return self.limit + (_GRACE if stepping.silent else 0.0)
 
     def _interrupt(self, line: str) -> None:
         self.error = f"{line}; {CURE}"

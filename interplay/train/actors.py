@@ -159,10 +159,11 @@ class ActorWorker(Worker):
         return numbers | ages | ({"dropped_steps": self._dropped} if self._dropped else {})
 
     def halt(self, seconds: float | None = None) -> None:
-        """Ends rollouts under way; `shards` are all of them from here on."""
+        """Ends rollouts under way, for which it waits so many seconds in all; `shards` are all of them from here on."""
         self._halted.set()
+        until = time.monotonic() + (seconds or 0.0)
         for actor in self._actors:
-            actor.join(seconds)
+            actor.join(None if seconds is None else max(until - time.monotonic(), 0.0))
         self.shards = self._all
 
     def make_worlds_anew(self) -> None:
@@ -182,7 +183,7 @@ class ActorWorker(Worker):
         return "train.actors: worlds are not saved"
 
     def close(self) -> None:
-        self.halt(PATIENCE)
+        self.halt(0.0 if self._halted.is_set() else PATIENCE)  # which has waited already
         super().close()
 
     # -- statistics: only the shards of the present update are at rest -------------------------------

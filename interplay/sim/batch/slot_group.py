@@ -75,9 +75,13 @@ class SlotGroup:
         return f"world {self._first + i} has not come back from {f'step {steps}' if steps else 'its reset'}"
 
     def close(self) -> None:
-        for slot in self.slots:
-            slot.env.close()
-        self.slots = []
+        """Closes the environments, except one whose call in another thread has not come back."""
+        busy = self._busy
+        for i, slot in enumerate(self.slots):
+            if i != busy:
+                slot.env.close()
+        if busy < 0:
+            self.slots = []
 
     def _run(self, seeds: np.ndarray | None) -> None:
         """Resets with seeds, or steps."""

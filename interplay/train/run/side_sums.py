@@ -125,6 +125,8 @@ class SideSums:
         agents = np.nan_to_num(np.moveaxis(values, 2, 0)[:, :, :metrics])
         each = np.where(counts > 0, means, 0.0)[:, :, :metrics] if self.sides.parts > 1 else agents
         total, scale = np.abs(each.sum(axis=0)), np.abs(each).sum(axis=0)
+        if (self.sides.parts or len(agents)) == 1:  # a single side has no other to sum with
+            return np.stack([scale > 0, np.ones_like(scale, bool)], axis=2).reshape(len(values), -1)
         broken = total > _ROUNDING * scale
         if self.contest:  # broken only where all win or all lose: one winner of four sums to no zero either
             at = self._metrics.index(OUTCOME)

@@ -29,11 +29,12 @@ from interplay.worlds.sc2.macro import (
     combat,
     free_geysers,
     makers,
+    mineral_fields,
     short_of,
 )
 from interplay.worlds.sc2.regions import Ground, centre_of, in_region
 from interplay.worlds.sc2.things import Price, Thing
-from interplay.worlds.sc2.view import ASSIGNED, ENERGY, FLYING, IDEAL, KIND, MINERALS, ORDER, View
+from interplay.worlds.sc2.view import ASSIGNED, ENERGY, FLYING, IDEAL, KIND, ORDER, View
 
 Command = dict[str, Any]  # fields of raw_pb2.ActionRawUnitCommand
 Fits = Callable[[int, np.ndarray], np.ndarray]  # ability and places (n, 2) -> (n,) bool
@@ -157,7 +158,7 @@ def mine_when_idle(view: View) -> list[Command]:
     idle = np.flatnonzero(
         view.own & (view.units[:, KIND] == UNITS["drone"]) & (view.units[:, ORDER] == 0)
     ).tolist()
-    fields = np.flatnonzero(view.neutral & (view.units[:, MINERALS] > 0))
+    fields = mineral_fields(view)
     return [
         _command(GATHER, view, [drone], view.tags[_nearest(view, fields, view.places[drone])[0]])
         for drone in idle
@@ -187,7 +188,7 @@ def to_gas(view: View) -> list[Command]:
 def to_minerals(view: View) -> list[Command]:
     """Sends so many drones from gas to the fields of the first base with free places."""
     gas, _ = drones_at_gas(view)
-    fields = np.flatnonzero(view.neutral & (view.units[:, MINERALS] > 0))
+    fields = mineral_fields(view)
     places = short_of(view, IS_BASE)
     if not len(fields) or not len(places):
         return []

@@ -132,17 +132,18 @@ class Duel:
         self.players = [
             Player(self._settings, self._match, number, data, answer) for number, answer in enumerate(answers)
         ]
+        self._first = self.players[0].view.loop
 
     def play(self, actions: np.ndarray) -> None:
         """Gives the orders of the players that are due, and plays until the next one is."""
         self._match.act([player.decide(action) for player, action in zip(self.players, actions, strict=True)])
         loops = min(self._settings.limit - self.loops, *(player.wait for player in self.players))
         self._match.step(loops)
-        self.loops += loops
         answers = self._match.observe()
         results = {one.player_id: one.result for answer in answers for one in answer.player_result}
         for player, number, answer in zip(self.players, self._match.players, answers, strict=True):
             player.advance(loops, answer, payoff.result_of(results, number))
+        self.loops = self.players[0].view.loop - self._first
         if self._settings.early_end and not results:
             self._give_up()
         self.cut = self.loops >= self._settings.limit and not self.over

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import tempfile
 import time
 import weakref
-from functools import partial
 from typing import Any
 
 from websockets.exceptions import WebSocketException
@@ -22,8 +19,9 @@ from interplay.worlds.sc2 import engine
 from interplay.worlds.sc2.client import HOST, Client, GameLost
 from interplay.worlds.sc2.config import GameSettings
 
-PR_SET_PDEATHSIG = 1
 RETRY_SECONDS = 0.1  # between attempts to connect to a process that starts
+# Ends a game and its folder when the pipe to this process closes, also because it was killed.
+KEEPER = 'read _; kill -9 "$0" 2> /dev/null; rm -rf "$1"'
 
 
 def free_ports(number: int) -> list[int]:
@@ -55,7 +53,15 @@ class GameProcess:
         (port,) = free_ports(1)
         self._scratch = tempfile.mkdtemp(prefix="interplay-sc2-")
         self.process = _start(port, self._scratch)
-        self._end = weakref.finalize(self, _end, self.process, self._scratch)  # also when Python exits
+        keeper = subprocess.Popen(
+            ["/bin/sh", "-c", KEEPER, str(self.process.pid), self._scratch],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        self._end = weakref.finalize(
+            self, _end, self.process, keeper, self._scratch
+        )  # also when Python exits
         self.client = self._connect(port, settings)
         version = self.client.call(ping={}).game_version
         if settings.game_version != "any" and not _fits(version, settings.game_version):
@@ -105,15 +111,16 @@ def _start(port: int, scratch: str) -> subprocess.Popen[bytes]:
         env={**os.environ, "LD_LIBRARY_PATH": ":".join(filter(None, libraries))},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        preexec_fn=partial(
-            ctypes.CDLL(None).prctl, PR_SET_PDEATHSIG, signal.SIGKILL
-        ),  # also if we are killed
+        start_new_session=True,  # a terminal's Ctrl-C is for this process alone
     )
 
 
-def _end(process: subprocess.Popen[Any], scratch: str) -> None:
-    process.kill()  # it keeps nothing
-    process.wait()
+def _end(process: subprocess.Popen[Any], keeper: subprocess.Popen[Any], scratch: str) -> None:
+    for one in (keeper, process):  # the game keeps nothing; the keeper must not outlive its number
+        one.kill()
+        one.wait()
+    assert keeper.stdin is not None
+    keeper.stdin.close()
     shutil.rmtree(scratch, ignore_errors=True)
 
 

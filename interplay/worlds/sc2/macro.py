@@ -12,7 +12,7 @@ from interplay.worlds.sc2.features import drones_at_gas
 from interplay.worlds.sc2.ids import GATHER, IS_BASE, IS_COMBAT, RETURN, UNITS, marked
 from interplay.worlds.sc2.regions import REGIONS, Ground, region_of
 from interplay.worlds.sc2.things import THINGS, UNIT, UPGRADE, Price, Thing, way_to
-from interplay.worlds.sc2.view import ASSIGNED, GAS, IDEAL, KIND, ORDER, View
+from interplay.worlds.sc2.view import ASSIGNED, GAS, IDEAL, KIND, MINERALS, ORDER, View
 
 NOTHING, MAKE, TO_GAS, TO_MINERALS, FIGHT = "nothing", "make", "to gas", "to minerals", "fight"
 LEAST_ARMY = 3  # combat units of a region that attacks
@@ -175,9 +175,14 @@ def can_go_to_gas(view: View) -> bool:
 
 
 def can_go_to_minerals(view: View) -> bool:
-    """Whether a base has a free place and a drone is at gas."""
+    """Whether a base has a free place, a drone is at gas, and a field has minerals."""
     gas, _ = drones_at_gas(view)
-    return len(short_of(view, IS_BASE)) > 0 and bool(gas.any())
+    return len(short_of(view, IS_BASE)) > 0 and bool(gas.any()) and len(mineral_fields(view)) > 0
+
+
+def mineral_fields(view: View) -> np.ndarray:
+    """Rows of the fields that have minerals."""
+    return np.flatnonzero(view.neutral & (view.units[:, MINERALS] > 0))
 
 
 def index_of(name: str, macros: tuple[Macro, ...] = MACROS) -> int:
