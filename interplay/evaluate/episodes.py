@@ -126,8 +126,8 @@ class EpisodeTable:
     def summary(self) -> dict[str, Estimate]:
         """Estimates each column over episodes, leaving out NaN.
 
-        - A column of 0 and 1 alone is a share, with Wilson's 95 % interval; ``steps`` are none. Other means have a standard error alone,
-          also those over several agents that differ within an episode.
+        - A column of 0 and 1 alone, of all agents, is a share, with Wilson's 95 % interval; ``steps`` are none. Other means have a standard
+          error alone, also those over several agents that differ within an episode.
         - ``outcome``: ``won[side]``, ``lost[side]``, ``drawn[side]`` and ``cut[side]``, as in `shares`.
         - A column per agent: the mean over agents, counted once per episode because agents of one episode are not independent; and
           each agent's as ``name[agent]``.
@@ -153,16 +153,17 @@ class EpisodeTable:
             if values.ndim == 1:
                 found[name] = estimate(values, share=False if self.unit(name) == STEPS else None)
                 continue
+            share = None if np.isin(values[~np.isnan(values)], (0.0, 1.0)).all() else False
             by_side = {side: _mean_over_agents(own) for side, own in self._by_side(values).items()}
             zero_sum = _sums_to_zero(list(by_side.values()) or list(values.T))
             if self.seating and zero_sum:
-                found[name] = estimate(_mean_over_agents(self._of(values)[self._mixed]))
+                found[name] = estimate(_mean_over_agents(self._of(values)[self._mixed]), share)
             elif not zero_sum:
-                found[name] = estimate(_mean_over_agents(self._of(values)))
+                found[name] = estimate(_mean_over_agents(self._of(values)), share)
             if zero_sum or self.seating:
-                found |= {f"{name}[{side}]": estimate(own) for side, own in by_side.items()}
+                found |= {f"{name}[{side}]": estimate(own, share) for side, own in by_side.items()}
             for slot, agent in enumerate(self.agents):
-                found[f"{name}[{agent}]"] = estimate(values[:, slot])
+                found[f"{name}[{agent}]"] = estimate(values[:, slot], share)
         return found
 
     @property

@@ -160,6 +160,15 @@ class ObservationRows:
             found[key] = (low, high, _offset(part, high > low))
         return found
 
+    def widest(self, rows: Rows) -> dict[str, float]:
+        """The widest range of a column of each leaf that has columns, as the world writes it."""
+        places = {key: rows[dtype][:, columns] for key, (dtype, columns, _) in self._places.items()}
+        return {
+            key: float(np.ptp(part.astype(np.float64), axis=0).max())
+            for key, part in places.items()
+            if part.shape[1]
+        }
+
     def sums(self, rows: Rows, keys: Sequence[str], boxed: np.ndarray) -> np.ndarray:
         """Number of rows, sums and sums of squares of a network's input.
 

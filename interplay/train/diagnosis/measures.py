@@ -85,11 +85,10 @@ def measure(worker: Worker) -> dict[str, Any]:
     if one_policy and slots <= SLOTS:
         numbers |= _read_slots(*paid.sum(axis=0).reshape(2, slots))
     largest = inputs.max(axis=0).reshape(-1, 3)
-    some = [(name, row) for name, row in zip(leaves, largest, strict=True) if row[0] >= 0.0]
-    if some:
-        numbers["input_abs_max"] = {name: float(row[0]) for name, row in some}
-        numbers["input_range"] = {name: float(row[1]) for name, row in some}
-        numbers["input_offset"] = {name: float(row[2]) for name, row in some}
+    for column, name in enumerate(("input_abs_max", "input_range", "input_offset")):
+        found = {leaf: float(row[column]) for leaf, row in zip(leaves, largest, strict=True)}
+        if found := {leaf: number for leaf, number in found.items() if number >= 0.0}:
+            numbers[name] = found
     return numbers | {"episodes_ended": worker.episodes}
 
 
@@ -204,19 +203,23 @@ def _most_entropy(network: PolicyNetwork, found: Sample, count: int) -> np.ndarr
 
 
 def _extremes(network: PolicyNetwork, rows: Rows) -> np.ndarray:
-    """(3 leaves,): each leaf's greatest absolute number, column range and column mean in deviations; -1 if not measured."""
+    """(3 leaves,): each leaf's greatest absolute number, column range and column mean in deviations; -1 if not measured.
+
+    Pictures that a network reads raw, codes and normalised leaves have a range alone.
+    """
     some = next(iter(rows.values()), np.zeros((0, 0)))
     width = max(sum(network.layout.widths.values()), 1)
     rows = {dtype: array[: max(NUMBERS // width, FEWEST)] for dtype, array in rows.items()}
     found = network.layout.extremes(rows) if len(some) else {}
+    widest = network.layout.widest(rows) if len(some) else {}
     normalised = () if network.normaliser is None else network.normaliser.keys
     triples: list[float] = []
     for key in network.space.spaces:
         low, high, offset = found.get(key, (np.zeros(0),) * 3)
         if key in normalised or not low.size:
-            triples += [-1.0, -1.0, -1.0]
+            triples += [-1.0, widest.get(key, -1.0), -1.0]
         else:
-            triples += [np.abs([low, high]).max(), (high - low).max(), offset.max()]
+            triples += [np.abs([low, high]).max(), widest[key], offset.max()]
     return np.array(triples)
 
 

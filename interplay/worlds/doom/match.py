@@ -44,6 +44,7 @@ class Match:
         self._starting: list[threading.Thread] = []
         self._begun = 0.0  # monotonic time of the start
         self._fresh = False  # the engines have not played an episode
+        self._barrier = threading.Barrier(len(players))  # within a decision
 
     @property
     def busy(self) -> bool:
@@ -60,6 +61,7 @@ class Match:
         if self._folder is None:
             self._folder, port = Path(tempfile.mkdtemp(dir=self._launcher.parent)), free_port()
             self._begun = time.monotonic()
+            self._barrier.reset()
             for a, player in enumerate(self.players):
                 player.game = make_game(
                     self._settings, self._path, self._launcher, self._folder, a, port, self.seed
@@ -93,7 +95,9 @@ class Match:
             if held is None:
                 self._begin(a)
             else:
-                self.players[a].play(held)
+                self.players[a].play(held, self._barrier.wait)
+        except threading.BrokenBarrierError:
+            pass  # `lose` has broken it
         except self._errors as error:
             line = str(error).partition("\n")[0]
             self.lose(f"the engine of player_{a} has failed ({line})")
@@ -109,6 +113,7 @@ class Match:
     def lose(self, why: str) -> None:
         """Kills all engines, so that calls come back; the first reason stays."""
         self.trouble = self.trouble or why
+        self._barrier.abort()
         if self._folder is not None:
             kill_engines(self._folder)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,20 @@ from interplay.worlds.doom.engine import ENEMIES, classes_of, enemies_of
 from interplay.worlds.doom.variables import COLUMN, scaled
 
 DEAD = COLUMN["dead"]
+AHEAD = 2  # tics
+
+
+def calls_of(settings: DoomSettings) -> list[int]:
+    """Tics of each call of a decision. An engine that is three tics ahead of another player's makes both wait for ever.
+
+    Example:
+        >>> calls_of(DoomSettings(players=2, frames=5)), calls_of(DoomSettings(players=1, frames=5))
+        ([2, 2, 1], [5])
+    """
+    if settings.players == 1:
+        return [settings.frames]
+    pairs, rest = divmod(settings.frames, AHEAD)
+    return [AHEAD] * pairs + [rest] * (rest > 0)
 
 
 class Player:
@@ -39,7 +53,7 @@ class Player:
         self.paid, self.tic = 0.0, 0
         self.dead = self.was_dead = self.ended = self.sees_enemy = False
         self.forget()
-        self._frames, self._names = settings.frames, settings.variables
+        self._calls, self._names = calls_of(settings), settings.variables
         self._counts_tics = settings.players > 1
         self._columns = [COLUMN[name] for name in settings.variables]
         self._raw: list[float] = []  # what `variables` of the observation was made from
@@ -58,10 +72,19 @@ class Player:
         self.read()
         self.before, self.first, self.was_dead = self.values, self.values, self.dead
 
-    def play(self, held: list[float]) -> None:
-        """Plays a decision: the value of each button, in the order of `buttons_of`."""
+    def play(self, held: list[float], meet: Callable[[], object]) -> None:
+        """Plays a decision.
+
+        Args:
+            held: the value of each button, in the order of `buttons_of`.
+            meet: waits for the match's other players.
+        """
         self.before, self.was_dead = self.values, self.dead
-        self.paid = self.game.make_action(held, self._frames)
+        first, *others = self._calls
+        self.paid = self.game.make_action(held, first)
+        for tics in others:
+            meet()
+            self.paid += self.game.make_action(held, tics)
         self.read()
 
     def read(self) -> None:

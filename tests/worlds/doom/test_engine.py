@@ -159,6 +159,24 @@ def test_one_player_alone_on_a_map_of_death_matches_is_cut_by_the_length_and_not
     assert (world.rewards[:, 0, 9] != 0).all()  # movement
 
 
+@pytest.mark.parametrize("frames", [3, 8])
+def test_a_match_of_long_decisions_pays_every_tic_of_them(made, frames):
+    """Engines that play more than two tics without meeting wait for each other for ever."""
+    world = made(
+        "doom/duel", seed=1, frames=frames, tics=480, deadline=10, reward="engine", living_reward=0.5
+    )
+    world.reset()
+    game = world._matches[0].players[1].game
+    before, paid = game.get_episode_time(), []
+    while not world.timestep.over.all():
+        paid.append(world.step(np.full((1, 2), 1)).reward[0].tolist())  # they turn
+    assert len(paid) == 480 // frames
+    assert world.timestep.terminated.all()
+    assert game.get_episode_time() - before == 480
+    assert paid == [[frames / 2] * 2] * len(paid)
+    assert (world.metrics["tic_drift"].tolist(), world.metrics["engine_restarts"].tolist()) == ([0], [0])
+
+
 def test_eight_players_meet_and_are_ranked(made):
     world = made("doom/deathmatch", seed=1, tics=60)
     world.reset()
@@ -215,16 +233,16 @@ def test_the_protocol_holds(made):
 
 
 @pytest.mark.parametrize(
-    ("signal_", "player", "deadline", "line"),
+    ("signal_", "player", "frames", "deadline", "line"),
     [
-        (signal.SIGKILL, 0, 60, "the engine of player_0 has failed"),
-        (signal.SIGKILL, 1, 60, "the engine of player_1 has failed"),
-        (signal.SIGSTOP, 0, 3, "have not come back for 3 s"),
-        (signal.SIGSTOP, 1, 3, "have not come back for 3 s"),
+        (signal.SIGKILL, 0, 2, 60, "the engine of player_0 has failed"),
+        (signal.SIGKILL, 1, 7, 60, "the engine of player_1 has failed"),  # waited for within the decision
+        (signal.SIGSTOP, 0, 7, 3, "have not come back for 3 s"),
+        (signal.SIGSTOP, 1, 2, 3, "have not come back for 3 s"),
     ],
 )
-def test_a_lost_engine_cuts_its_own_match_alone(made, capfd, signal_, player, deadline, line):
-    world = made("doom/duel", num_worlds=2, seed=2, deadline=deadline, respawn_delay=0)
+def test_a_lost_engine_cuts_its_own_match_alone(made, capfd, signal_, player, frames, deadline, line):
+    world = made("doom/duel", num_worlds=2, seed=2, frames=frames, deadline=deadline, respawn_delay=0)
     world.reset()
     list(play(world, 5))
     engines = engines_of(world, 0), engines_of(world, 1)
