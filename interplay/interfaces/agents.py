@@ -187,6 +187,11 @@ class Seat(World):
         done = named_space(act_space)
         super().__init__(1, ("agent",), (Kind("agent", (0,), shown, done),))
 
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"{name}: a policy in a slot has its spaces and time steps, and this one reads more of its world"
+        )
+
     def timestep_of(self, obs: Any, mask: Any) -> TimeStep:
         """The slot's observation and Gymnasium's mask as a time step."""
         seen = as_mapping(self._seen, obs, "observation")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from interplay.core.errors import UserError
 from interplay.core.helping import processors
 from interplay.core.loading import did_you_mean, is_code
-from interplay.core.settings import build, changed, key_called, merge, nest, parse_overrides, read_toml
+from interplay.core.settings import build, changed, merge, nest, parse_overrides, read_toml
 from interplay.core.settings_text import show
 from interplay.core.trust import admit_bytes, programs
 from interplay.registry import make_world, options_of, training_settings
@@ -165,7 +165,7 @@ def _agents(choice: Mapping[str, Any], make: Callable[..., Any] | None) -> int:
 
 def _tell_options(world: Any, given: Mapping[str, Any], owner: str) -> None:
     """Raises for an option of the world that stands among settings; the line names its place."""
-    unknown = [key for key in given if not key_called(TrainSettings, key)]
+    unknown = [key for key in given if key not in TrainSettings.model_fields]
     for key in unknown and set(unknown) & set(options_of(str(world))):
         value = "..." if isinstance(given[key], Mapping) else show(given[key])
         raise UserError(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import signal
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -184,6 +186,30 @@ def test_a_limit_ends_work_that_would_be_finished_first():
     with OVERDUE.limited(1.0), finishing() as stop, pytest.raises(UserError, match="step 3"):
         play("loop")
     assert not stop
+
+
+class Elsewhere:
+    """A call of another process, which gives its line and ends it."""
+
+    calls, thread, silent = 1, 0, True
+
+    def busy(self):
+        return "world 0 has not come back from its process"
+
+
+def test_a_call_of_another_process_has_more_time_and_ends_at_once_after_a_ctrl_c(monkeypatch):
+    now, elsewhere, calls = [100.0], Elsewhere(), overdue.Overdue()
+    monkeypatch.setattr(overdue, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=time.sleep))
+    calls._clocks[elsewhere] = overdue._Clock()
+    calls.limit = 20.0
+    for now[0] in (100.0, 121.0, 124.9):  # five seconds in which the process itself gives up
+        calls.refuse_late()
+    now[0] = 125.1
+    with pytest.raises(UserError, match="world 0 has not come back from its process for 25 s"):
+        calls.refuse_late()
+    calls.limit, calls.hurried = math.inf, True
+    with pytest.raises(KeyboardInterrupt):
+        calls.refuse_late()
 
 
 class Sleeper(Policy):

@@ -122,6 +122,15 @@ def test_columns_of_0_and_1_are_shares_and_steps_are_none():
     assert {row[0]: row[1] for row in table.rows()}["truncated"] == "0.00 [0.00, 0.16]"
 
 
+def test_a_return_of_1_is_no_share_where_another_agents_is_minus_1():
+    table = play(make_world("matrix/rock-paper-scissors"), RandomPolicy(), 8, seed=4)
+    table.columns["return"] = np.tile([1.0, -1.0], (8, 1))
+    summary = table.summary()
+    assert [summary[f"return[{agent}]"].low for agent in table.agents] == [None, None]
+    table.columns["return"] = np.tile([1.0, 0.0], (8, 1))
+    assert all(table.summary()[f"return[{agent}]"].low is not None for agent in table.agents)
+
+
 def test_compare_finds_a_difference_that_is_there_and_none_that_is_not():
     random = play(Line(8), RandomPolicy(), episodes=200, seed=1)
     again = play(Line(8), RandomPolicy(), episodes=200, seed=2)

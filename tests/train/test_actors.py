@@ -195,6 +195,23 @@ def test_a_world_that_hangs_ends_the_run_after_the_limit(tmp_path: Path) -> None
     HANG.set()
 
 
+def test_actors_that_hang_are_waited_for_once_and_their_worlds_are_not_closed() -> None:
+    HANG.clear()
+    worker = actors_of(settings_of(4), make_hanging)
+    worker._start(worker._idle, worker.learner.inference_parameters())
+    deadline = time.monotonic() + 60
+    while not all(shard.world._pool._group.busy() for shard in worker._all):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    began = time.monotonic()
+    worker.halt(1.0)
+    assert 0.9 < time.monotonic() - began < 2
+    worker.close()
+    assert time.monotonic() - began < 3
+    assert all("from step" in shard.world._pool._group.busy() for shard in worker._all)
+    HANG.set()
+
+
 def test_actors_that_are_not_given_shards_get_half_as_many() -> None:
     """So some play while an update learns from the others; a processor's other cores are theirs, not workers'."""
     for actors, shards in ((0, 4), (1, 1), (2, 1), (3, 1), (4, 2), (7, 2), (8, 4), (16, 4)):

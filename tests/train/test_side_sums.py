@@ -120,6 +120,21 @@ def test_who_wins_together_has_shares_of_its_own() -> None:
     assert alone["won[a]"] == 0.5
 
 
+@pytest.mark.parametrize(("parts", "agents"), [(0, 1), (1, 3)])
+def test_a_single_side_shows_its_matches_from_the_first_one(parts: int, agents: int) -> None:
+    """An engine's own players are the other side: there is nothing that cancels, also before anybody has won."""
+    sums, balance = SideSums(["episode_return", "outcome"], LoggedSides(("team",) * parts, parts)), Balance()
+    for outcome, cut, shares in (
+        (0.0, True, [0, 0, 0, 1]),
+        (0.0, False, [0, 0, 1, 0]),
+        (1.0, False, [1, 0, 0, 0]),
+    ):
+        values = np.full((1, 2, agents), outcome)
+        told = sums.of_episodes(values, np.array([cut]), np.ones((1 + parts, 1, agents), bool))
+        logged = sums.read(told[0], balance)
+        assert [logged[share] for share in SHARES] == shares
+
+
 def test_windows_of_an_earlier_version_begin_anew() -> None:
     """They counted other numbers of an episode: those that are under way are not told."""
     old, new = Windows(2, 3), Windows(2, 5)

@@ -124,6 +124,15 @@ class DoomSettings(Settings):
             raise ValueError("suppress_fire reads labels; pass labels or enemies = true and no_cheat = false")
         if self.no_cheat and not self.hosted:
             raise ValueError("no_cheat does nothing in games of one player on this map; leave it out")
+        default = type(self).model_fields
+        unread = {
+            'weights without reward = "vector"': self.reward != "vector" and self.weights != WEIGHTS,
+            "navigate without post_rules": self.navigate and not self.post_rules,
+            'buttons without actions = "buttons"': self.actions != "buttons"
+            and self.buttons != default["buttons"].default,
+        }
+        for what in (what for what, there in unread.items() if there):
+            raise ValueError(f"{what} does nothing; set both, or leave it out")
         if len(set(self.buttons)) < len(self.buttons) or not self.buttons:
             raise ValueError(f"buttons = {self.buttons}; name each button once, and at least one")
         if len(set(self.variables)) < len(self.variables) or not self.variables:

@@ -315,6 +315,7 @@ def test_workers_go_where_places_are_free():
     assert "to minerals" in allowed(BASE, field, full, at_gas)
     assert "to minerals" not in allowed({**BASE, "assigned_harvesters": 16}, field, full, at_gas)
     assert "to minerals" not in allowed(BASE, field, full, *at_minerals)
+    assert "to minerals" not in allowed(BASE, {**field, "mineral_contents": 0}, full, at_gas)
     assert command("to minerals", BASE, field, extractor, at_gas) == [
         {"ability_id": GATHER, "unit_tags": [103], "target_unit_tag": 101}
     ]

@@ -14,6 +14,7 @@ from interplay.core.errors import CannotSave, MissingExtraError
 from interplay.registry import make_policy
 from interplay.worlds.sc2 import engine, payoff
 from interplay.worlds.sc2.config import WAITS
+from interplay.worlds.sc2.match import Match
 from tests.worlds.sc2.messages import unit, view
 
 
@@ -61,6 +62,24 @@ def test_a_match_ends_in_a_cut_at_its_limit(make):
     assert shown[-1].truncated.all()
     assert not shown[-1].terminated.any()
     assert world.metrics["outcome"].tolist() == [[0, 0]]
+
+
+def test_a_match_that_ends_within_a_decision_has_the_loops_that_were_played(make, monkeypatch):
+    world = make("sc2/zvz")
+    world.reset()
+    observe = Match.observe
+
+    def ended(self):
+        answers = observe(self)
+        for answer in answers:
+            answer.observation.game_loop = 11  # ten after the first observation
+            for player, result in ((1, 1), (2, 2)):
+                answer.player_result.add(player_id=player, result=result)
+        return answers
+
+    monkeypatch.setattr(Match, "observe", ended)
+    world.step(np.zeros((1, 2), int))
+    assert (world.metrics["loops"].tolist(), world.metrics["outcome"].tolist()) == ([10], [[1, -1]])
 
 
 def test_players_with_other_waits_act_when_they_are_due(make):
