@@ -118,18 +118,20 @@ def test_a_match_that_the_game_ends_is_replaced(make):
 def test_no_process_outlives_a_program_that_is_killed():
     code = (
         "import interplay; world = interplay.make_world('sc2/battle-5i'); world.reset();"
-        "print(*[one.process.pid for one in world._arenas[0]._match._processes], flush=True); input()"
+        "games = world._arenas[0]._match._processes;"
+        "print(*[part for one in games for part in (one.process.pid, one._scratch)], flush=True); input()"
     )
     with subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as program:
-        numbers = [int(number) for number in program.stdout.readline().split()]
+        told = program.stdout.readline().decode().split()
+        left = [*(Path(f"/proc/{number}/exe") for number in told[::2]), *map(Path, told[1::2])]
+        assert [path.exists() for path in left] == [True] * 4
         program.kill()
     deadline = time.monotonic() + 10
-    while any(Path(f"/proc/{number}/exe").exists() for number in numbers):
+    while any(path.exists() for path in left):
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    assert len(numbers) == 2
 
 
 def test_every_process_ends_with_its_world(make):
