@@ -164,7 +164,7 @@ class ObservationRows:
         """The widest range of a column of each leaf that has columns, as the world writes it."""
         places = {key: rows[dtype][:, columns] for key, (dtype, columns, _) in self._places.items()}
         return {
-            key: float(np.ptp(part.astype(np.float64), axis=0).max())
+            key: float((part.max(axis=0).astype(np.float64) - part.min(axis=0)).max())
             for key, part in places.items()
             if part.shape[1]
         }

@@ -21,7 +21,7 @@ class LoggedSides(NamedTuple):
 
     Attributes:
         names: in brackets behind a metric.
-        parts: this many first names partition the agents; below 2 every agent is a part.
+        parts: this many first names partition the agents; 0: every agent is a part.
         learner: sides that the learner plays; None where it plays every slot of every episode.
         brief: log sides only where the mean over all agents is meaningless.
     """

@@ -57,6 +57,7 @@ COMPONENTS = (
     *("navigation", "kill", "lost_frag", "hit", "hit_taken"),
     *("heal", "ammo", "wasted_shot", "armour", "movement"),
 )
+READ_WITH = {"navigate": "post_rules", "buttons": "actions"}  # options that another one turns on
 WEIGHTS = (1.0, *[0.1] * 8, 0.001)
 HEAL = (5.0, 25.0)  # a rise of health above the first and up to the second counts
 AMMO = (1.0, 2.0, 5.0)  # rises that count
@@ -124,15 +125,9 @@ class DoomSettings(Settings):
             raise ValueError("suppress_fire reads labels; pass labels or enemies = true and no_cheat = false")
         if self.no_cheat and not self.hosted:
             raise ValueError("no_cheat does nothing in games of one player on this map; leave it out")
-        default = type(self).model_fields
-        unread = {
-            'weights without reward = "vector"': self.reward != "vector" and self.weights != WEIGHTS,
-            "navigate without post_rules": self.navigate and not self.post_rules,
-            'buttons without actions = "buttons"': self.actions != "buttons"
-            and self.buttons != default["buttons"].default,
-        }
-        for what in (what for what, there in unread.items() if there):
-            raise ValueError(f"{what} does nothing; set both, or leave it out")
+        for name, owner in READ_WITH.items():
+            if name in self.model_fields_set and owner not in self.model_fields_set:
+                raise ValueError(f"{name} alone does nothing; set {owner} too, or leave it out")
         if len(set(self.buttons)) < len(self.buttons) or not self.buttons:
             raise ValueError(f"buttons = {self.buttons}; name each button once, and at least one")
         if len(set(self.variables)) < len(self.variables) or not self.variables:

@@ -44,7 +44,7 @@ class Match:
         self._starting: list[threading.Thread] = []
         self._begun = 0.0  # monotonic time of the start
         self._fresh = False  # the engines have not played an episode
-        self._barrier = threading.Barrier(len(players))  # within a decision
+        self._barrier = threading.Barrier(len(players))
 
     @property
     def busy(self) -> bool:
@@ -61,7 +61,7 @@ class Match:
         if self._folder is None:
             self._folder, port = Path(tempfile.mkdtemp(dir=self._launcher.parent)), free_port()
             self._begun = time.monotonic()
-            self._barrier.reset()
+            self._barrier = threading.Barrier(len(self.players))  # within a decision
             for a, player in enumerate(self.players):
                 player.game = make_game(
                     self._settings, self._path, self._launcher, self._folder, a, port, self.seed
@@ -97,7 +97,10 @@ class Match:
             else:
                 self.players[a].play(held, self._barrier.wait)
         except threading.BrokenBarrierError:
-            pass  # `lose` has broken it
+            self.lose("its players have lost each other")  # if it was not lost before
+        except KeyboardInterrupt:
+            self._barrier.abort()
+            raise
         except self._errors as error:
             line = str(error).partition("\n")[0]
             self.lose(f"the engine of player_{a} has failed ({line})")

@@ -53,12 +53,16 @@ class GameProcess:
         (port,) = free_ports(1)
         self._scratch = tempfile.mkdtemp(prefix="interplay-sc2-")
         self.process = _start(port, self._scratch)
-        keeper = subprocess.Popen(
-            ["/bin/sh", "-c", KEEPER, str(self.process.pid), self._scratch],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        try:
+            keeper = subprocess.Popen(
+                ["/bin/sh", "-c", KEEPER, str(self.process.pid), self._scratch],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        except BaseException:
+            self.process.kill()
+            raise
         self._end = weakref.finalize(
             self, _end, self.process, keeper, self._scratch
         )  # also when Python exits
@@ -116,9 +120,10 @@ def _start(port: int, scratch: str) -> subprocess.Popen[bytes]:
 
 
 def _end(process: subprocess.Popen[Any], keeper: subprocess.Popen[Any], scratch: str) -> None:
-    for one in (keeper, process):  # the game keeps nothing; the keeper must not outlive its number
-        one.kill()
-        one.wait()
+    process.kill()  # it keeps nothing
+    keeper.kill()
+    keeper.wait()
+    process.wait()  # from here on the game's number may be another process's
     assert keeper.stdin is not None
     keeper.stdin.close()
     shutil.rmtree(scratch, ignore_errors=True)

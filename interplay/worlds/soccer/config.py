@@ -66,8 +66,8 @@ class SoccerSettings(Settings):
             raise ValueError(
                 f"decision = {self.decision:g} is no multiple of {TIMESTEP} s; take 0.05 or 0.025"
             )
-        if self.reward == "plain" and self.weights != type(self).model_fields["weights"].default:
-            raise ValueError('weights without reward = "shaped" does nothing; set both, or leave it out')
+        if "weights" in self.model_fields_set and "reward" not in self.model_fields_set:
+            raise ValueError('weights alone do nothing; set reward = "shaped" too, or leave them out')
         for name, (low, high) in (("length", self.length), ("width", self.width)):
             if low > high:
                 raise ValueError(f"{name} = ({low:g}, {high:g}) descends; write the smaller number first")
