@@ -8,8 +8,8 @@ Run from the repository root, after ``make wheel``::
 Each world is played in a process of its own with an empty cache: import, make, reset, one step at random; then as a
 PettingZoo environment, and sixty steps of three copies in two threads. `wall` and `cpu` are seconds from the start of
 Python to the end of the first step; `compiled` counts the kernels that were compiled until the end of all this: a wheel
-brings all of them, so it should say 0. Ends with 1 if it does not, or where a first step took more than `--bar` seconds
-of CPU.
+brings all of them, so it should say 0. Ends with 1 if it does not, or where each of three first steps took more than `--bar`
+seconds of CPU: on a shared machine a single one may take three times as long as the next.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import tempfile
 import time
 from pathlib import Path
 
+TRIES = 3
 ROOT = Path(__file__).resolve().parents[1]
 FIRST = """
 import json, sys, time
@@ -92,10 +93,16 @@ def main() -> int:
         for number, world_id in enumerate(
             arguments.worlds or [spec.id for spec in list_worlds() if not spec.missing]
         ):
-            folder = Path(scratch) / str(number)
-            folder.mkdir()
-            took = first_step(python, world_id, folder, str(ROOT) if arguments.checkout else "")
-            print(f"{world_id:40} {took['wall']:7.2f} {took['cpu']:7.2f} {took['compiled']:9.0f}", flush=True)
+            for attempt in range(TRIES):
+                folder = Path(scratch) / f"{number}-{attempt}"
+                folder.mkdir()
+                took = first_step(python, world_id, folder, str(ROOT) if arguments.checkout else "")
+                print(
+                    f"{world_id:40} {took['wall']:7.2f} {took['cpu']:7.2f} {took['compiled']:9.0f}",
+                    flush=True,
+                )
+                if took["cpu"] <= bar or took["compiled"]:
+                    break
             if took["cpu"] > bar or (took["compiled"] and not arguments.checkout):
                 slow.append(world_id)
     print(f"over the bar of {bar:g} s, or compiled: {', '.join(slow) or 'none'}")
