@@ -183,7 +183,7 @@ class ActorWorker(Worker):
         return "train.actors: worlds are not saved"
 
     def close(self) -> None:
-        self.halt(0.0 if self._halted.is_set() else PATIENCE)  # which has waited already
+        self.halt(0.0 if self._halted.is_set() else PATIENCE)  # a first halt has waited
         super().close()
 
     # -- statistics: only the shards of the present update are at rest -------------------------------

@@ -122,7 +122,7 @@ def test_who_wins_together_has_shares_of_its_own() -> None:
 
 @pytest.mark.parametrize(("parts", "agents"), [(0, 1), (1, 3)])
 def test_a_single_side_shows_its_matches_from_the_first_one(parts: int, agents: int) -> None:
-    """An engine's own players are the other side: there is nothing that cancels, also before anybody has won."""
+    """An engine's own players are the other side: nothing cancels, also before a match is won."""
     sums, balance = SideSums(["episode_return", "outcome"], LoggedSides(("team",) * parts, parts)), Balance()
     for outcome, cut, shares in (
         (0.0, True, [0, 0, 0, 1]),
