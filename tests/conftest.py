@@ -36,6 +36,14 @@ if "XLA_FLAGS" not in os.environ:
     os.environ["XLA_FLAGS"] = " ".join(known(_QUICK))
 gc.set_threshold(50_000, 20, 100)  # compilers make millions of objects that stay
 
+
+@pytest.fixture(scope="module", autouse=True)
+def _freeze() -> None:
+    """Programs of XLA stay, so a search of everything for garbage takes seconds in the end: what is left of a module isn't searched again."""
+    gc.collect()
+    gc.freeze()
+
+
 # Nobody waits for the suite: who compiles first would say so among what a test reads.
 WAITING.quiet = True
 

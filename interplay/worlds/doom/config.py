@@ -74,6 +74,7 @@ SAME_TURNS = 3  # more equal turns running become a turn by degrees
 TURN = 20.0  # degrees
 SAME_MOVES = 16  # moves running, of which every multiple becomes a turn of 180 degrees
 AFTER_SHOT = 3  # decisions without speed
+BLAST = 128.0 + 16.0  # units: reach of an exploding barrel, and the radius of a player
 
 START = 120.0  # seconds in which the engines of a match start and meet
 LOST_IN_A_ROW = 3  # starts of one match that may fail
@@ -110,6 +111,7 @@ class DoomSettings(Settings):
     post_rules: bool = False  # rules after the policy's choice (specification 7.4)
     navigate: bool = False  # with post_rules: attack becomes a side move
     suppress_fire: bool = False  # no shot without an enemy among the labels, for training (specification 7.4)
+    avoid_barrel: bool = False  # no shot at a barrel within its blast (specification 7.4)
     reward: Literal["vector", "engine"] = "vector"
     weights: Annotated[tuple[Reward, ...], Field(min_length=10, max_length=10)] = WEIGHTS
     living_reward: Annotated[float, Field(ge=-1_000, le=1_000)] = -0.0001  # a tic, of reward = "engine"
@@ -121,8 +123,10 @@ class DoomSettings(Settings):
             raise ValueError(
                 'post_rules needs single choices; choose actions = "discrete7", "trained6" or "basic3"'
             )
-        if self.suppress_fire and (self.no_cheat or not self.labelled):
-            raise ValueError("suppress_fire reads labels; pass labels or enemies = true and no_cheat = false")
+        if (self.suppress_fire or self.avoid_barrel) and (self.no_cheat or not self.labelled):
+            raise ValueError(
+                "suppress_fire and avoid_barrel read labels; pass labels or enemies = true and no_cheat = false"
+            )
         if self.no_cheat and not self.hosted:
             raise ValueError("no_cheat does nothing in games of one player on this map; leave it out")
         for name, owner in READ_WITH.items():

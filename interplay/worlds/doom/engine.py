@@ -7,6 +7,7 @@ import struct
 import subprocess
 from collections.abc import Mapping
 from importlib.util import find_spec
+from math import hypot
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 
 from interplay.core.errors import MissingExtraError, UserError
 from interplay.worlds.doom.buttons import buttons_of
-from interplay.worlds.doom.config import DoomSettings
+from interplay.worlds.doom.config import BLAST, DoomSettings
 from interplay.worlds.doom.variables import ENGINE_NAMES, variables_of
 
 CURE = 'The ViZDoom game is not installed: run `pip install "interplay[vizdoom]"` (free Doom assets are included).'
@@ -29,6 +30,7 @@ CATEGORIES = """Ammo Armor Artifact Breakable Bridge Decoration DynamicLight Exp
 Internal Key LightSource MapSpot Monster Player Power Powerup PuzzleItem QuestItem Self SFX ScriptThing Token Vegetation Weapon"""
 CLASSES = ("", *CATEGORIES.split())  # of things in `labels`; 0 is the ground and whatever has none
 ENEMIES = ("Monster", "Player")
+BARREL = "Explosive"
 _CLASS = {name: number for number, name in enumerate(CLASSES)}
 
 
@@ -183,6 +185,22 @@ def enemies_of(state: Any) -> np.ndarray:
     """Where a picture shows monsters and other players, (H, W) uint8: 255, else 0."""
     return _translated(
         state, {label.value: 255 for label in state.labels if label.object_category in ENEMIES}
+    )
+
+
+def shows_enemy(state: Any) -> bool:
+    """Whether a monster or another player is in a picture."""
+    return any(label.object_category in ENEMIES for label in state.labels)
+
+
+def aims_at_barrel(state: Any, x: float, y: float) -> bool:
+    """Whether a barrel in the picture's middle columns would hurt a player at x, y if it exploded."""
+    width = state.labels_buffer.shape[1]
+    return any(
+        label.object_category == BARREL
+        and 2 * label.x <= width <= 2 * (label.x + label.width)
+        and hypot(label.object_position_x - x, label.object_position_y - y) < BLAST
+        for label in state.labels
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from interplay.worlds.doom.config import HISTORY, DoomSettings
-from interplay.worlds.doom.engine import ENEMIES, classes_of, enemies_of
+from interplay.worlds.doom.engine import aims_at_barrel, classes_of, enemies_of, shows_enemy
 from interplay.worlds.doom.variables import COLUMN, scaled
 
 DEAD = COLUMN["dead"]
@@ -43,7 +43,7 @@ class Player:
         tic: of the episode, where there are several players.
         dead, was_dead: after and before the decision; a dead player waits to respawn, or its episode has ended.
         ended: the map's rules have ended the episode.
-        sees_enemy: a monster or another player is in the picture, by its labels.
+        holds_fire: its next shot is dropped, by the options and the labels of the picture.
         rooms, past: places entered and choices made since the last death.
     """
 
@@ -51,9 +51,10 @@ class Player:
         self.game: Any = None
         self.values = self.before = self.first = [0.0] * len(COLUMN)
         self.paid, self.tic = 0.0, 0
-        self.dead = self.was_dead = self.ended = self.sees_enemy = False
+        self.dead = self.was_dead = self.ended = self.holds_fire = False
         self.forget()
         self._calls, self._names = calls_of(settings), settings.variables
+        self._suppress_fire, self._avoid_barrel = settings.suppress_fire, settings.avoid_barrel
         self._counts_tics = settings.players > 1
         self._columns = [COLUMN[name] for name in settings.variables]
         self._raw: list[float] = []  # what `variables` of the observation was made from
@@ -114,7 +115,10 @@ class Player:
                 rows["labels"][:] = classes_of(state)
             if "enemies" in rows:
                 rows["enemies"][:] = enemies_of(state)
-            self.sees_enemy = any(label.object_category in ENEMIES for label in state.labels)
+            if self._suppress_fire or self._avoid_barrel:
+                x, y = self.values[COLUMN["x"]], self.values[COLUMN["y"]]
+                unseen = self._suppress_fire and not shows_enemy(state)
+                self.holds_fire = unseen or (self._avoid_barrel and aims_at_barrel(state, x, y))
         if "depth" in rows and state.depth_buffer is not None:
             rows["depth"][:] = state.depth_buffer
         if "automap" in rows and state.automap_buffer is not None:

@@ -75,7 +75,8 @@ class DoomWorld(ArrayWorld):
         self._table = press_table(self._choices, self._buttons)
         self._length = -(-settings.tics // settings.frames)  # decisions of an episode
         self._peaceful = [float(button not in FIRE) for button in self._buttons]  # factors without shots
-        self._plain = settings.actions != "buttons" and not (settings.post_rules or settings.suppress_fire)
+        single = settings.actions != "buttons"
+        self._plain = single and not (settings.post_rules or settings.suppress_fire or settings.avoid_barrel)
         self._nothing = [0.0] * len(self._buttons)
 
     @property
@@ -203,7 +204,7 @@ class DoomWorld(ArrayWorld):
             held = [kept.get(name, 0.0) for name in self._buttons]
         elif settings.actions != "buttons":
             held = self._table[chosen]
-        if settings.suppress_fire and not player.sees_enemy:
+        if player.holds_fire:
             return list(map(mul, held, self._peaceful))
         return held
 

@@ -426,7 +426,7 @@ def test_suppressed_fire_needs_an_enemy_in_the_picture(made):
     player = world._matches[0].players[0]
     shots = []
     for turn in (0, 1, 0, 0, 1, 0):
-        sees = player.sees_enemy
+        sees = not player.holds_fire
         world.step(np.array([[[1, turn]]], np.int8))
         shots.append((sees, player.game.get_last_action()[0]))
         if world.timestep.over.any():

@@ -14,7 +14,9 @@ from interplay.worlds.doom import batch
 from interplay.worlds.doom.buttons import ACTION_SETS, press_table
 from interplay.worlds.doom.config import COMPONENTS, VARIANTS, DoomSettings
 from interplay.worlds.doom.engine import CIG_2017, CURE, enemies_of, find_map, lumps_of, missing
+from interplay.worlds.doom.observe import allocate
 from interplay.worlds.doom.outcome import outcomes, place_values, rounded
+from interplay.worlds.doom.player import Player
 from interplay.worlds.doom.post_rules import post_rule
 from interplay.worlds.doom.render import GAP, side_by_side
 from interplay.worlds.doom.rewards import enter_room, reward_vector
@@ -120,6 +122,47 @@ def variables(**given: float) -> list[float]:
     return row
 
 
+def label(category: str, left: int = 0, wide: int = 6, place: tuple[float, float] = (0.0, 0.0)):
+    x, y = place
+    return SimpleNamespace(
+        value=1, object_category=category, x=left, width=wide, object_position_x=x, object_position_y=y
+    )
+
+
+@pytest.mark.parametrize(
+    ("option", "shown", "held"),
+    [
+        ("avoid_barrel", label("Explosive", 78, 4, (400, 343.9)), True),  # middle column 80; from 400, 200
+        ("avoid_barrel", label("Explosive", 78, 4, (400, 344)), False),  # its blast ends before the player
+        ("avoid_barrel", label("Explosive", 78, 1, (400, 300)), False),
+        ("avoid_barrel", label("Explosive", 81, 4, (400, 300)), False),
+        ("avoid_barrel", label("Explosive", 80, 4, (501, 301)), True),
+        ("avoid_barrel", label("Explosive", 80, 4, (502, 302)), False),
+        ("avoid_barrel", label("Monster", 78, 4, (400, 300)), False),
+        ("suppress_fire", label("Monster"), False),
+        ("suppress_fire", label("Player"), False),
+        ("suppress_fire", label("Explosive"), True),
+        ("labels", label("Explosive", 78, 4, (400, 300)), False),
+    ],
+)
+def test_which_pictures_hold_a_shot_back(option, shown, held):
+    settings = DoomSettings(**{"labels": True, option: True})
+    rows = {name: array[0, 0] for name, array in allocate(settings, 1).items()}
+    player = Player(settings, rows)
+    empty = np.zeros((120, 160), np.uint8)
+    state = SimpleNamespace(
+        screen_buffer=np.zeros((120, 160, 3), np.uint8),
+        game_variables=np.array(variables(x=400, y=200)),
+        labels=[shown],
+        labels_buffer=empty,
+        depth_buffer=None,
+        automap_buffer=None,
+    )
+    player.game = SimpleNamespace(get_state=lambda: state)
+    player.read()
+    assert player.holds_fire == held
+
+
 @pytest.mark.parametrize(
     ("before", "after", "paid"),
     [
@@ -191,6 +234,7 @@ def test_screens_stand_side_by_side():
         {"level": "map77"},
         {"suppress_fire": True},
         {"suppress_fire": True, "enemies": True, "no_cheat": True},
+        {"avoid_barrel": True},
         {"players": 1, "map": "basic", "no_cheat": True},
     ],
 )
