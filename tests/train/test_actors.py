@@ -161,6 +161,20 @@ def test_a_slow_world_holds_up_no_update_and_its_old_rollouts_are_dropped() -> N
     worker.close()
 
 
+def test_all_rollouts_that_an_update_drops_are_counted() -> None:
+    worker = actors_of(settings_of(3, train={"most_age": 2}), make_corridor)
+    worker.update()
+    busy = [actor for actor in worker._actors if actor not in worker._idle]
+    while worker._finished.qsize() < len(busy):
+        time.sleep(0.01)
+    steps = [actor.shard.collector.acted for actor in busy]
+    worker.updates += 2  # as if they had played for two updates more
+    assert worker.update()["dropped_steps"] == sum(steps)
+    assert len(steps) == 2
+    assert min(steps) > 0
+    worker.close()
+
+
 def test_every_episode_is_in_the_log_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ended, lock, end = [], threading.Lock(), Windows.end
 

@@ -14,6 +14,8 @@ from interplay.interfaces.generic.vectors import ConcatObsAct, Dict2Vec
 from interplay.registry import make_policy, make_world
 from interplay.worlds.soccer import engine, observe, rules
 from interplay.worlds.soccer.config import BALL_RADIUS, GOAL_DEPTH, SIDE, SoccerSettings
+from interplay.worlds.soccer.observe import OWN
+from interplay.worlds.soccer.policies import _nearest, _numbers
 from interplay.worlds.soccer.state import BALL_POSITIONS, BALL_SPEEDS, HEADING, KICKED, bodies
 
 
@@ -200,9 +202,11 @@ def test_both_teams_see_the_same_match_from_their_own_side():
 def test_the_shaped_reward_is_the_mean_of_its_members_weighted_events():
     world = make_world("soccer/2v2", num_worlds=3, seed=10, reward="shaped", weights=(2, 3, 0.5, 0.25))
     world.reset()
+    bodies(world.state.qvel, BALL_SPEEDS)[..., :2] = np.random.default_rng(0).uniform(-4, 4, (3, 4, 2))
     put_ball(world, (3.0, 1.0, 2.0), (5, 0, 0))
     timestep = world.step(still(world))
     now = observe.statistics(world.state.size, observe.motion(world.state))
+    assert (now[..., 0] != now[..., 1]).sum() == 6  # a player of each team is not its nearest
     each = 0.5 * now[..., 0] + 0.25 * now[..., 3]
     expected = np.repeat(each.reshape(3, 2, 2).mean(axis=-1), 2, axis=1)
     assert np.allclose(timestep.reward, expected, atol=1e-6)
@@ -233,6 +237,30 @@ def test_statistics_worked_by_hand():
     assert np.allclose(numbers["stats_vel_ball_to_goal"], [6, 6, -6, -6], atol=1e-5)
     assert np.allclose(numbers["stats_home_avg_teammate_dist"], [4, 4, 6, 6], atol=1e-5)
     assert numbers["stats_teammate_spread_out"].tolist() == [0, 0, 1, 1]
+
+
+def test_the_time_left_falls_from_one_to_nothing():
+    world = make_world("soccer/1v1", seed=4, seconds=0.2)
+    world.reset()
+    column = 2 + 3 * 3  # behind the pitch's size and the ball's place, speed and spin
+    left = [float(world.global_state()[0, column])]
+    while not world.timestep.over.any():
+        world.step(still(world))
+        left.append(float(world.global_state()[0, column]))
+    assert left == pytest.approx([1, 0.75, 0.5, 0.25, 0])
+
+
+def test_the_teams_nearest_player_runs_to_the_ball():
+    """By the distances of places in the pitch, whatever the speeds."""
+    world = make_world("soccer/3v3", num_worlds=30, seed=6)
+    world.reset()
+    bodies(world.state.qvel, BALL_SPEEDS)[..., :2] = np.random.default_rng(0).uniform(-4, 4, (30, 6, 2))
+    world.refresh()
+    seen = world._seen
+    away = np.linalg.norm(seen.place[..., :2] - seen.ball[:, None, :2], axis=-1).reshape(30, 2, 3)
+    numbers = _numbers(world.timestep)
+    found = _nearest(3, numbers, numbers[..., OWN : OWN + 2])
+    assert (found.reshape(30, 2, 3) == (away == away.min(axis=-1, keepdims=True))).all()
 
 
 def test_results_depend_on_neither_threads_nor_the_place_in_the_batch():

@@ -105,6 +105,21 @@ def test_basic_ends_by_the_kill_or_by_its_length_and_pays_what_the_engine_pays(m
     assert cut > 0
 
 
+COUNTS = {
+    "frags": "FRAGCOUNT",
+    "deaths": "DEATHCOUNT",
+    "hits": "HITCOUNT",
+    "hits_taken": "HITS_TAKEN",
+    "kills": "KILLCOUNT",
+}
+
+
+def counted(world, variable):
+    """What the engines of the first match count: (A,)."""
+    asked = getattr(load_vizdoom().GameVariable, variable)
+    return np.array([player.game.get_game_variable(asked) for player in world._matches[0].players])
+
+
 def test_a_duel_is_played_to_its_end_with_deaths_and_an_outcome(made):
     world = made("doom/duel", num_worlds=1, seed=2, tics=2_000, respawn_delay=1, **EVERYTHING)
     assert contained(world, world.reset())
@@ -112,6 +127,7 @@ def test_a_duel_is_played_to_its_end_with_deaths_and_an_outcome(made):
     dead = paid = 0
     for episode in range(2):
         timestep, idle = world.reset(), 0
+        begun = {name: counted(world, engines) for name, engines in COUNTS.items()}
         for timestep in play(world, 2_000, seed=episode):
             assert contained(world, timestep)
             alive = [player.values[COLUMN["dead"]] == 0 for player in players]
@@ -127,7 +143,10 @@ def test_a_duel_is_played_to_its_end_with_deaths_and_an_outcome(made):
         assert world.rewards[0, :, 0].tolist() == metrics["outcome"][0].tolist()
         assert metrics["tic_drift"].tolist() == [0]
         assert metrics["engine_restarts"].tolist() == [0]
+        for name, engines in COUNTS.items():
+            assert (counted(world, engines) - begun[name] == metrics[name][0]).all(), name
         dead += metrics["deaths"].sum()
+        assert metrics["hits_taken"].sum() > 0
         assert idle > metrics["deaths"].sum()  # a second is 17 decisions
         assert all(player.game.get_episode_time() >= 2_000 for player in players)
     assert dead > 2

@@ -152,6 +152,30 @@ def test_a_hopeless_side_has_lost(make, monkeypatch, hopeless, early, results):
         assert np.isnan(world.metrics["outcome"]).all()
 
 
+@pytest.mark.parametrize("hopeless", [True, False])
+def test_a_hopeless_player_has_lost_against_the_game(make, monkeypatch, hopeless):
+    world = make("sc2/zvz", opponent="VeryEasy", early_end=True)
+    world.reset()
+    monkeypatch.setattr(payoff, "is_hopeless", lambda seen: hopeless)
+    after = world.step(np.zeros((1, 1), int))
+    assert after.reward.tolist() == [[-1.0 if hopeless else 0.0]]
+    assert after.terminated.all() == hopeless
+
+
+def test_each_players_own_game_says_where_its_buildings_fit(make, monkeypatch):
+    world = make("sc2/zvz")
+    world.reset()
+    match, asked = world._duels[0]._match, []
+    for number, client in enumerate(match.clients):
+        original = client.call
+        monkeypatch.setattr(
+            client, "call", lambda number=number, own=original, **one: asked.append(number) or own(**one)
+        )
+    for player in (0, 1):
+        assert match.fits(player, 1152, np.array([[5.0, 30.0], [30.0, 30.0]])).tolist() == [True, False]
+    assert asked == [0, 1]
+
+
 def test_the_last_actions_are_seen(make):
     for options, action, place, actions in (
         ({}, np.array([[7, 9]]), 7, 165),
