@@ -151,6 +151,15 @@ def check_options(world_id: str, options: Mapping[str, Any]) -> None:
         _settings(spec, options)
 
 
+def lay_options(world_id: str, below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of a world with others on top, by `interplay.core.settings.lay_over`; a program is not imported."""
+    from interplay.core.settings import Settings, lay_over
+
+    spec = _WORLDS.all().get(world_id)
+    model = load(spec.settings) if spec is not None and spec.settings else Settings
+    return lay_over(model, below, above)
+
+
 def list_policies(world_id: str) -> tuple[str, ...]:
     """Names of the scripted policies of a world; ``"random"`` plays every world."""
     return tuple(sorted({"random", *_policies(world_id)}))

@@ -20,6 +20,7 @@ from interplay.core.policy import RandomPolicy
 from interplay.core.seeding import world_seeds
 from interplay.core.settings import Settings
 from interplay.core.spec import WorldSpec
+from interplay.registry import check_options, lay_options
 from tests.connect.toys import Line
 
 
@@ -108,6 +109,59 @@ def test_options_go_on_top_of_the_variants():
     assert world.id == "toy/line"
     assert (world.num_worlds, len(world.agents), world.masked) == (2, 4, True)
     assert not interplay.make_world("toy/line", masked=False).masked
+
+
+SHAPED = {"reward": "shaped", "weights": (1, 1, 0, 0)}
+
+
+@pytest.mark.parametrize(
+    ("world_id", "below", "above", "laid"),
+    [
+        ("soccer/2v2", SHAPED, {"seconds": 9}, {**SHAPED, "seconds": 9}),
+        ("soccer/2v2", SHAPED, {"reward": "plain"}, {"reward": "plain"}),
+        ("soccer/2v2", SHAPED, {"reward": "shaped"}, SHAPED),
+        (
+            "soccer/2v2",
+            SHAPED,
+            {"reward": "plain", "weights": (0, 0, 1, 1)},
+            {"reward": "plain", "weights": (0, 0, 1, 1)},
+        ),
+        (
+            "werewolf/9",
+            {"obs": {"role": False}},
+            {"obs": {"history": 2}},
+            {"obs": {"role": False, "history": 2}},
+        ),
+        ("my.own:world", {"a": 1}, {"a": 2, "b": 3}, {"a": 2, "b": 3}),
+    ],
+)
+def test_options_lie_on_those_of_a_run(world_id, below, above, laid):
+    assert lay_options(world_id, below, above) == laid
+
+
+@pytest.mark.parametrize(
+    ("world_id", "options", "wanted"),
+    [
+        ("soccer/2v2", {"weights": (1, 1, 0, 0)}, "reward"),
+        ("soccer/2v2", {"weights": (1, 1, 0, 0), "reward": "plain"}, "reward"),
+        ("doom/basic", {"weights": (0,) * 10}, "reward"),
+        ("doom/duel", {"living_reward": 0.5}, "reward"),
+        ("doom/duel", {"navigate": True}, "post_rules"),
+        ("doom/duel", {"navigate": True, "post_rules": False}, "post_rules"),
+        ("doom/duel", {"buttons": ("attack",)}, "actions"),
+    ],
+)
+def test_an_option_that_is_not_read_is_refused(world_id, options, wanted):
+    with pytest.raises(UserError, match=f"{next(iter(options))} does nothing without {wanted} = "):
+        check_options(world_id, options)
+
+
+def test_a_variants_own_options_go_where_they_are_not_read():
+    """doom/basic has a living reward of -1 a tic, which the reward by components does not read."""
+    check_options("doom/basic", {"reward": "vector", "weights": (0,) * 10})
+    check_options(
+        "soccer/2v2", {"reward": "plain", "weights": (1, 1, 1e-4, 5e-4)}
+    )  # the default, as in a full file
 
 
 @pytest.mark.usefixtures("toys")

@@ -10,7 +10,7 @@ import tomllib
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 import pydantic
 from pydantic_core import PydanticCustomError
@@ -60,10 +60,12 @@ class Settings(pydantic.BaseModel):
     Attributes:
         also_called: name of a key in other packages -> its name here, in any group, for suggestions.
         most_integer: of a whole number without a closer bound.
+        read_with: key -> another key, and the value of that with which the first is read; another value than its default is refused without.
     """
 
     also_called: ClassVar[Mapping[str, str]] = {}
     most_integer: ClassVar[int] = MOST
+    read_with: ClassVar[Mapping[str, tuple[str, Any]]] = {}
     model_config = pydantic.ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
 
     def code_names(self) -> Iterator[tuple[str, Any]]:
@@ -80,6 +82,14 @@ class Settings(pydantic.BaseModel):
         if _beyond(value, cls.most_integer):
             raise PydanticCustomError("beyond_int64", "beyond int64")
         return value
+
+    @pydantic.model_validator(mode="after")
+    def _reads_all(self) -> Self:
+        for name, (owner, value) in self.read_with.items():
+            usual, wanted = type(self).model_fields[name].default, f"{owner} = {show(value)}"
+            if getattr(self, owner) != value and getattr(self, name) != usual:
+                raise ValueError(f"{name} does nothing without {wanted}; set that too, or leave it out")
+        return self
 
     @pydantic.model_validator(mode="before")
     @classmethod
@@ -211,8 +221,17 @@ def _join(one: Mapping[str, Any], other: Mapping[str, Any], twice: str) -> dict[
 def lay_over(model: type[Settings], below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     """Merges two nested mappings: groups of the model key by key, all other values are replaced whole.
 
-    A mapping of free keys, such as a line-up, is one value.
+    A mapping of free keys, such as a line-up, is one value. What lies below and is not read with what lies above goes (`Settings.read_with`).
+
+    Example:
+        >>> class Fog(Settings):
+        ...     read_with = {"metres": ("fog", True)}
+        ...     fog: bool = False
+        ...     metres: float = 9.0
+        >>> lay_over(Fog, {"fog": True, "metres": 4.0}, {"fog": False})
+        {'fog': False}
     """
+    below = {name: value for name, value in below.items() if not _idle(model, name, above)}
     groups = {name for name, field in model.model_fields.items() if _is_group(field.annotation)}
     joined = {
         name: merge(below[name], value)
@@ -220,6 +239,11 @@ def lay_over(model: type[Settings], below: Mapping[str, Any], above: Mapping[str
         if name in groups and isinstance(below.get(name), Mapping) and isinstance(value, Mapping)
     }
     return {**below, **above, **joined}
+
+
+def _idle(model: type[Settings], name: str, above: Mapping[str, Any]) -> bool:
+    owner, value = model.read_with.get(name, ("", None))
+    return name not in above and above.get(owner, value) != value
 
 
 def _is_group(annotation: Any) -> bool:

@@ -11,6 +11,7 @@ from interplay.core.errors import UserError
 from interplay.core.loading import is_folder, split_player
 from interplay.core.policy import Policy
 from interplay.core.world import World
+from interplay.registry import lay_options
 from interplay.verbs.players import scripted_policy
 
 
@@ -42,7 +43,7 @@ def choose_world(
     for name in names:
         if is_folder(name):
             trained_on = _settings_of(name, trust).world
-            return trained_on.id, {**trained_on.options, **options}
+            return trained_on.id, lay_options(trained_on.id, trained_on.options, options)
     raise UserError(f"scripted policies need a world; add for example --world {example}")
 
 

@@ -12,6 +12,7 @@ from interplay.core.loading import is_folder, split_player
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.core.world import World
 from interplay.evaluate.lineup import ANY, Choice, Lineup, Rule
+from interplay.registry import lay_options
 from interplay.verbs.keywords import suggest_keyword
 from interplay.verbs.run_folder import RunFolder
 from interplay.verbs.trainer import load_trainer
@@ -140,7 +141,7 @@ def _policy_itself(
     trained_on = getattr(getattr(policy, "settings", None), "world", None)
     given = dict(options or {})
     if trained_on is not None and world in ("", trained_on.id) and make is None:
-        return Player(policy, trained_on.id, {**trained_on.options, **given})
+        return Player(policy, trained_on.id, lay_options(trained_on.id, trained_on.options, given))
     if not world:
         raise UserError(
             f"policy {policy.name!r} needs a world; add for example world='survival/1v1-heals-low'"
@@ -205,7 +206,7 @@ def _trained(
     settings = policy.settings
     world, trained_on = world or settings.world.id, settings.world
     if world == trained_on.id:
-        options = {**trained_on.options, **options}
+        options = lay_options(world, trained_on.options, options)
     rules = [] if alone else training_rules(settings)
     met = any(choice.open is not None for rule in rules for choice in rule.choices)
     if not met and not alone:

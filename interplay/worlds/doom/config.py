@@ -5,7 +5,8 @@ Times are tics, 35 a second; lengths are the map's units; angles are degrees.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -57,7 +58,6 @@ COMPONENTS = (
     *("navigation", "kill", "lost_frag", "hit", "hit_taken"),
     *("heal", "ammo", "wasted_shot", "armour", "movement"),
 )
-READ_WITH = {"navigate": "post_rules", "buttons": "actions"}  # options that another one turns on
 WEIGHTS = (1.0, *[0.1] * 8, 0.001)
 HEAL = (5.0, 25.0)  # a rise of health above the first and up to the second counts
 AMMO = (1.0, 2.0, 5.0)  # rises that count
@@ -82,6 +82,13 @@ LOST_IN_A_ROW = 3  # starts of one match that may fail
 
 class DoomSettings(Settings):
     """Settings of one match."""
+
+    read_with: ClassVar[Mapping[str, tuple[str, Any]]] = {
+        "navigate": ("post_rules", True),
+        "buttons": ("actions", "buttons"),
+        "weights": ("reward", "vector"),
+        "living_reward": ("reward", "engine"),
+    }
 
     map: Literal["basic", "cig", "duel", "deathmatch"] = "cig"  # files of the vizdoom package
     wad: str = ""  # path of another map file
@@ -129,9 +136,6 @@ class DoomSettings(Settings):
             )
         if self.no_cheat and not self.hosted:
             raise ValueError("no_cheat does nothing in games of one player on this map; leave it out")
-        for name, owner in READ_WITH.items():
-            if name in self.model_fields_set and owner not in self.model_fields_set:
-                raise ValueError(f"{name} alone does nothing; set {owner} too, or leave it out")
         if len(set(self.buttons)) < len(self.buttons) or not self.buttons:
             raise ValueError(f"buttons = {self.buttons}; name each button once, and at least one")
         if len(set(self.variables)) < len(self.variables) or not self.variables:

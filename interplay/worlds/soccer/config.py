@@ -5,8 +5,9 @@ Metres, kilograms, seconds, radians. The pitch lies around the origin; home defe
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import isclose
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -44,6 +45,8 @@ Weight = Annotated[float, Field(ge=-1_000, le=1_000)]
 class SoccerSettings(Settings):
     """Settings of one match."""
 
+    read_with: ClassVar[Mapping[str, tuple[str, Any]]] = {"weights": ("reward", "shaped")}
+
     players: Annotated[int, Field(ge=1, le=11)] = 2  # a side
     decision: Annotated[float, Field(ge=TIMESTEP, le=1)] = 0.05  # s between two actions, whole physics steps
     seconds: Annotated[float, Field(gt=0, le=3_600)] = 45.0  # length of a match without a goal
@@ -66,8 +69,6 @@ class SoccerSettings(Settings):
             raise ValueError(
                 f"decision = {self.decision:g} is no multiple of {TIMESTEP} s; take 0.05 or 0.025"
             )
-        if "weights" in self.model_fields_set and "reward" not in self.model_fields_set:
-            raise ValueError('weights alone do nothing; set reward = "shaped" too, or leave them out')
         for name, (low, high) in (("length", self.length), ("width", self.width)):
             if low > high:
                 raise ValueError(f"{name} = ({low:g}, {high:g}) descends; write the smaller number first")
