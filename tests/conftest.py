@@ -38,12 +38,27 @@ if "XLA_FLAGS" not in os.environ:
 gc.set_threshold(50_000, 20, 100)  # compilers make millions of objects that stay
 
 
+_MANY = 500  # programs of XLA
+_lowered: list[str] = []  # since the last clearing
+
+
+def _count(event: str, *_: object, **__: object) -> None:
+    if event.endswith("jaxpr_to_mlir_module_duration"):
+        _lowered.append(event)
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _forget() -> None:
-    """Each program of XLA that stays makes the next one's lowering slower: after two thousand it takes up to 17 s instead of one."""
-    if jax := sys.modules.get("jax"):
+    """Programs that stay make lowering another one slower: beside thousands it took up to 17 s instead of one."""
+    if (jax := sys.modules.get("jax")) is None:
+        return
+    if not _lowered:
+        jax.monitoring.register_event_duration_secs_listener(_count)
+        _lowered.append("counts")
+    if len(_lowered) > _MANY:
         jax.clear_caches()
-    gc.collect()
+        gc.collect()
+        del _lowered[1:]
 
 
 # Nobody waits for the suite: who compiles first would say so among what a test reads.
