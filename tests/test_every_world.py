@@ -19,7 +19,7 @@ MAKERS = sorted({spec.make: spec.id for spec in reversed(worlds_to_test())}.valu
 # The large forms of the persistent world differ from the form of 128 in numbers alone; the checker, which builds dozens of batches,
 # takes 100 seconds for 5 steps of 8,192 agents. So it gets them with fewer agents on less ground.
 LARGE = [f"mmo/{game}-{agents}" for game in ("forage", "combat") for agents in (1024, 8192, 32000)]
-SMALLER = {key: {"slots": 128, "interior": 100} for key in LARGE} | {"soccer/11v11": {"players": 2}}
+SMALLER = {key: {"slots": 128, "interior": 100} for key in LARGE} | {"soccer/11v11": {"players": 4}}
 
 
 def test_there_are_worlds():

@@ -231,7 +231,8 @@ def lay_over(model: type[Settings], below: Mapping[str, Any], above: Mapping[str
         >>> lay_over(Fog, {"fog": True, "metres": 4.0}, {"fog": False})
         {'fog': False}
     """
-    below = {name: value for name, value in below.items() if not _idle(model, name, above)}
+    idle = {name for name, (owner, value) in model.read_with.items() if above.get(owner, value) != value}
+    below = {name: value for name, value in below.items() if name not in idle}
     groups = {name for name, field in model.model_fields.items() if _is_group(field.annotation)}
     joined = {
         name: merge(below[name], value)
@@ -239,11 +240,6 @@ def lay_over(model: type[Settings], below: Mapping[str, Any], above: Mapping[str
         if name in groups and isinstance(below.get(name), Mapping) and isinstance(value, Mapping)
     }
     return {**below, **above, **joined}
-
-
-def _idle(model: type[Settings], name: str, above: Mapping[str, Any]) -> bool:
-    owner, value = model.read_with.get(name, ("", None))
-    return name not in above and above.get(owner, value) != value
 
 
 def _is_group(annotation: Any) -> bool:

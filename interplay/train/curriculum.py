@@ -12,10 +12,10 @@ from typing import Any
 
 from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean
-from interplay.core.settings import changed
 from interplay.core.settings_text import show
 from interplay.core.trust import add_trusted, admit_bytes
 from interplay.core.world import NAMED_BEFOREHAND, World
+from interplay.registry import lay_options
 from interplay.train.settings import CurriculumGroup, TrainSettings
 from interplay.train.settings.run import CONDITION
 
@@ -183,7 +183,9 @@ def in_stage(settings: TrainSettings, record: Mapping[str, Any]) -> TrainSetting
     _, options = played_stage(record)
     if not options:
         return settings
-    return changed(settings, {"world": {"options": {**settings.world.options, **options}}}, "curriculum")
+    world = settings.world
+    laid = lay_options(world.id, world.options, options)
+    return settings.model_copy(update={"world": world.model_copy(update={"options": laid})})
 
 
 def check_stages(settings: TrainSettings, make: Callable[..., World], first: World) -> None:

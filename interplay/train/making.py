@@ -41,7 +41,7 @@ from interplay.train.selfplay.matchups import (
 from interplay.train.selfplay.membership import Membership
 from interplay.train.selfplay.never import find_ineffective
 from interplay.train.selfplay.pool import check_pool, pool_of
-from interplay.train.settings import TrainSettings
+from interplay.train.settings import TrainSettings, WorldChoice
 from interplay.train.settings.unread import check_populations_read
 from interplay.train.shard import MakeWorld
 from interplay.train.views import find_view
@@ -107,10 +107,17 @@ def make_learner(
 
 
 def registry_factory(settings: TrainSettings) -> MakeWorld:
-    from interplay.registry import make_world
+    return functools.partial(_make_chosen, settings.world, threads=threads_of(settings))
 
-    options = {"threads": threads_of(settings)} | settings.world.options
-    return functools.partial(make_world, settings.world.id, **options)
+
+def _make_chosen(
+    chosen: WorldChoice, *, num_worlds: int, seed: int, first_world: int, **further: Any
+) -> World:
+    """The settings' world with further options, those of a stage, on top."""
+    from interplay.registry import lay_options, make_world
+
+    options = {"threads": further.pop("threads"), **lay_options(chosen.id, chosen.options, further)}
+    return make_world(chosen.id, num_worlds=num_worlds, seed=seed, first_world=first_world, **options)
 
 
 def threads_of(settings: TrainSettings) -> int:

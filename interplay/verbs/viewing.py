@@ -13,7 +13,7 @@ from interplay.core.policy import Policy
 from interplay.core.replay import ReplayReader
 from interplay.core.replay.layout import SUFFIX
 from interplay.evaluate import lineup
-from interplay.registry import check_options, find_world, list_worlds
+from interplay.registry import check_options, find_world, lay_options, list_worlds
 from interplay.view.server.app import make_app
 from interplay.view.server.config import DEPTH
 from interplay.view.server.keeping import Keeper, check_target
@@ -329,7 +329,7 @@ def _changed(settings: Any, checkpoint: Path) -> str:
 
     found = (read_manifest(checkpoint).get("settings") or {}).get("values", {})
     stage = played_stage(read_part(checkpoint, [])[0])[1]
-    now = {**found, "world.options": {**found.get("world.options", {}), **stage}}
+    now = {**found, "world.options": lay_options(settings.world.id, found.get("world.options", {}), stage)}
     was = canonical(settings)
     return next((key for key in now if key in was and key not in PACE and now[key] != was[key]), "")
 

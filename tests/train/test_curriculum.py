@@ -12,8 +12,10 @@ import interplay
 from interplay.core.errors import UserError
 from interplay.core.trust import Untrusted, read_settings
 from interplay.sim.managers import AllStepManager
-from interplay.train.curriculum import Curriculum
+from interplay.train.curriculum import Curriculum, in_stage
+from interplay.train.making import registry_factory
 from interplay.train.settings import CurriculumGroup, TrainSettings
+from interplay.verbs.settings import build_settings
 from tests.connect.telling_envs import Sized
 from tests.train.runs import arrays_of, log_of
 from tests.train.test_own_numbers import SMALL
@@ -44,6 +46,33 @@ def sizes(run: interplay.Run) -> list[tuple[int, int, set[float]]]:
         (line["stage"], line["options"]["size"], {line["episode_length"]} if line["episodes"] else set())
         for line in lines
     ]
+
+
+@pytest.mark.parametrize(
+    ("world", "own", "stage", "laid"),
+    [
+        (
+            "werewolf/9",
+            {"obs": {"role": False}},
+            {"obs": {"history": 2}},
+            {"obs": {"role": False, "history": 2}},
+        ),
+        (
+            "soccer/1v1",
+            {"reward": "shaped", "weights": [1, 1, 0, 0]},
+            {"reward": "plain"},
+            {"reward": "plain"},
+        ),
+    ],
+)
+def test_what_a_stage_plays_is_what_is_evaluated(
+    world: str, own: dict[str, Any], stage: dict[str, Any], laid: dict[str, Any]
+) -> None:
+    settings = build_settings(world, {"world": {"options": own}}, {})
+    played = registry_factory(settings)(num_worlds=1, seed=0, first_world=0, **stage)
+    asked = in_stage(settings, {"curriculum": {"played": [0, stage]}}).world.options
+    assert asked == laid
+    assert interplay.make_world(world, **asked).settings == played.settings
 
 
 def test_stages_end_by_agent_steps(tmp_path: Path) -> None:

@@ -23,6 +23,8 @@ from interplay.train.play.policy import load_policy
 from interplay.train.run.checkpoint import list_checkpoints
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import train
+from interplay.verbs.contestants import choose_world
+from interplay.verbs.players import find_player, seat
 from interplay.verbs.viewing import Players
 from interplay.view.server.play import Play
 from tests.cli.command import refusal, typed
@@ -276,3 +278,17 @@ def test_villagers_meet_the_wolves_of_their_training(tmp_path):
     assert table.players["werewolf"] == "random_target"
     assert isinstance(interplay.Run(run).policy().beside["werewolf"], type(theirs))
     assert not isinstance(interplay.Run(run).policy(), Lineup)
+
+
+def test_options_of_a_run_that_are_not_read_with_those_asked_for_go(tmp_path: Path) -> None:
+    shaped = {"seconds": 1.0, "reward": "shaped", "weights": [1, 1, 0.01, 0.01]}
+    values = {"world": {"id": "soccer/1v1", "options": shaped}, "num_worlds": 2, "steps": 64}
+    run = train(
+        build(TrainSettings, values | {"ppo": {"rollout": 16}, "train": {"shards": 1, "workers": 1}}, "test"),
+        tmp_path / "run",
+    )
+    plain = {"seconds": 1.0, "reward": "plain"}
+    assert find_player(str(run), options={"reward": "plain"}).options == plain
+    assert seat(load_policy(run), options={"reward": "plain"}).options == plain
+    assert choose_world([str(run)], "", {"reward": "plain"}, "") == ("soccer/1v1", plain)
+    assert find_player(str(run), options={"seconds": 2.0}).options == shaped | {"seconds": 2.0}

@@ -20,6 +20,7 @@ from interplay.core.files import os_errors_as_user_errors
 from interplay.core.replay import WorldRecorder
 from interplay.core.replay.layout import RECORDINGS, SUFFIX, WATCHING
 from interplay.core.world import World
+from interplay.registry import lay_options
 from interplay.train.selfplay.lineups import opponents_in_words
 from interplay.train.settings import TrainSettings
 
@@ -135,7 +136,7 @@ class WindowRecorder:
         others = opponents_in_words(self._settings)
         header = {
             "seed": self._settings.seed,
-            "options": {**self._settings.world.options, **self._options},
+            "options": lay_options(self._settings.world.id, self._settings.world.options, self._options),
             "policy": f"{self._run.resolve().name} at {agent_steps:,}, in training{f' ({others})' if others else ''}",
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
             "interplay": __version__,

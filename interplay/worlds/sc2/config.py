@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -81,6 +82,11 @@ class MatchSettings(GameSettings):
         1.0,
         1.0,
     )  # of `reward = "vector"`: production, income, combat
+
+    read_with: ClassVar[Mapping[str, tuple[str, Any]]] = {
+        "weights": ("reward", "vector"),
+        "scripts": ("control", "managers"),
+    }
 
     @model_validator(mode="after")
     def _has_an_action(self) -> MatchSettings:

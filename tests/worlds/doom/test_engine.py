@@ -14,6 +14,7 @@ import interplay
 from interplay.checker import check_world
 from interplay.core.errors import CannotSave, UserError
 from interplay.registry import make_policy
+from interplay.worlds.doom.buttons import ACTION_SETS
 from interplay.worlds.doom.engine import CLASSES, load_vizdoom
 from interplay.worlds.doom.outcome import outcomes, rounded
 from interplay.worlds.doom.variables import COLUMN
@@ -445,13 +446,25 @@ def test_suppressed_fire_needs_an_enemy_in_the_picture(made):
     player = world._matches[0].players[0]
     shots = []
     for turn in (0, 1, 0, 0, 1, 0):
-        sees = not player.holds_fire
+        sees = bool(world.timestep.observation["enemies"].any())
         world.step(np.array([[[1, turn]]], np.int8))
         shots.append((sees, player.game.get_last_action()[0]))
         if world.timestep.over.any():
             break
     assert all(bool(shot) == sees for sees, shot in shots)
     assert {sees for sees, _ in shots} == {True, False}
+
+
+@pytest.mark.parametrize("option", ["avoid_barrel", "suppress_fire"])
+def test_a_shot_that_is_held_back_is_not_fired(made, option):
+    world = made("doom/basic", seed=3, labels=True, **{option: True})
+    world.reset()
+    player = world._matches[0].players[0]
+    for held in (True, False):
+        player.holds_fire = held
+        world.step(np.full((1, 1), [name for (name,) in ACTION_SETS["basic3"]].index("attack")))
+        fired = dict(zip(world._buttons, player.game.get_last_action(), strict=True))["attack"]
+        assert fired == (not held)
 
 
 def test_buttons_are_held_one_by_one(made):
