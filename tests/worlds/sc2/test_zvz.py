@@ -115,7 +115,7 @@ def test_a_cut_shows_both_players_the_end(make):
     [("result", 1), ("army_sign", 11), ("army_change", 1.06), ("vector", 1 + 2 * 0.5 + 3 * 0.2 - 5 * 0.7)],
 )
 def test_each_reward_is_paid_once_with_the_result(make, reward, paid):
-    world = make("sc2/zvz", reward=reward, weights=[2, 3, 5])
+    world = make("sc2/zvz", reward=reward, **({"weights": [2, 3, 5]} if reward == "vector" else {}))
     world.reset()
     player = world._duels[0].players[0]
     before = {"spent_minerals": 0.0, "collection_rate_minerals": 60.0, "killed_value_units": 700.0}
