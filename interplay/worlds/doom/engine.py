@@ -30,7 +30,7 @@ CATEGORIES = """Ammo Armor Artifact Breakable Bridge Decoration DynamicLight Exp
 Internal Key LightSource MapSpot Monster Player Power Powerup PuzzleItem QuestItem Self SFX ScriptThing Token Vegetation Weapon"""
 CLASSES = ("", *CATEGORIES.split())  # of things in `labels`; 0 is the ground and whatever has none
 ENEMIES = ("Monster", "Player")
-BARREL = "Explosive"
+BARREL = "ExplosiveBarrel"  # by name: its category, Hazard, has other things too
 _CLASS = {name: number for number, name in enumerate(CLASSES)}
 
 
@@ -197,7 +197,7 @@ def aims_at_barrel(state: Any, x: float, y: float) -> bool:
     """Whether a barrel in the picture's middle columns would hurt a player at x, y if it exploded."""
     width = state.labels_buffer.shape[1]
     return any(
-        label.object_category == BARREL
+        label.object_name == BARREL
         and 2 * label.x <= width <= 2 * (label.x + label.width)
         and hypot(label.object_position_x - x, label.object_position_y - y) < BLAST
         for label in state.labels

@@ -15,7 +15,7 @@ from interplay.checker import check_world
 from interplay.core.errors import CannotSave, UserError
 from interplay.registry import make_policy
 from interplay.worlds.doom.buttons import ACTION_SETS
-from interplay.worlds.doom.engine import CLASSES, load_vizdoom
+from interplay.worlds.doom.engine import CLASSES, aims_at_barrel, load_vizdoom
 from interplay.worlds.doom.outcome import outcomes, rounded
 from interplay.worlds.doom.variables import COLUMN
 from interplay.worlds.doom.world import DoomWorld
@@ -453,6 +453,33 @@ def test_suppressed_fire_needs_an_enemy_in_the_picture(made):
             break
     assert all(bool(shot) == sees for sees, shot in shots)
     assert {sees for sees, _ in shots} == {True, False}
+
+
+def test_a_barrel_of_the_map_holds_a_shot_back(made):
+    """The player turns where it begins, made to stand 100 units from each barrel that comes into the middle of its picture."""
+    world = made(
+        "doom/deathmatch",
+        seed=1,
+        players=1,
+        labels=True,
+        avoid_barrel=True,
+        actions="buttons",
+        buttons=("turn_left",),
+    )
+    world.reset()
+    player = world._matches[0].players[0]
+    found = []
+    for _ in range(400):
+        world.step(np.ones((1, 1, 1), np.int8))
+        state = player.game.get_state()
+        barrels = [label for label in state.labels if label.object_name == "ExplosiveBarrel"]
+        aimed = [label for label in barrels if label.x <= 80 <= label.x + label.width]
+        for label in aimed:
+            found.append(aims_at_barrel(state, label.object_position_x - 100, label.object_position_y))
+        if not aimed:
+            assert not player.holds_fire
+    assert found
+    assert all(found)
 
 
 @pytest.mark.parametrize("option", ["avoid_barrel", "suppress_fire"])

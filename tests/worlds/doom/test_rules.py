@@ -122,27 +122,41 @@ def variables(**given: float) -> list[float]:
     return row
 
 
-def label(category: str, left: int = 0, wide: int = 6, place: tuple[float, float] = (0.0, 0.0)):
+def label(name: str, left: int = 0, wide: int = 6, place: tuple[float, float] = (0.0, 0.0)):
     x, y = place
     return SimpleNamespace(
-        value=1, object_category=category, x=left, width=wide, object_position_x=x, object_position_y=y
+        value=1,
+        object_name=name,
+        object_category=name,
+        x=left,
+        width=wide,
+        object_position_x=x,
+        object_position_y=y,
     )
 
 
 @pytest.mark.parametrize(
     ("option", "shown", "held"),
     [
-        ("avoid_barrel", label("Explosive", 78, 4, (400, 343.9)), True),  # middle column 80; from 400, 200
-        ("avoid_barrel", label("Explosive", 78, 4, (400, 344)), False),  # its blast ends before the player
-        ("avoid_barrel", label("Explosive", 78, 1, (400, 300)), False),
-        ("avoid_barrel", label("Explosive", 81, 4, (400, 300)), False),
-        ("avoid_barrel", label("Explosive", 80, 4, (501, 301)), True),
-        ("avoid_barrel", label("Explosive", 80, 4, (502, 302)), False),
+        (
+            "avoid_barrel",
+            label("ExplosiveBarrel", 78, 4, (400, 343.9)),
+            True,
+        ),  # middle column 80; from 400, 200
+        (
+            "avoid_barrel",
+            label("ExplosiveBarrel", 78, 4, (400, 344)),
+            False,
+        ),  # its blast ends before the player
+        ("avoid_barrel", label("ExplosiveBarrel", 78, 1, (400, 300)), False),
+        ("avoid_barrel", label("ExplosiveBarrel", 81, 4, (400, 300)), False),
+        ("avoid_barrel", label("ExplosiveBarrel", 80, 4, (501, 301)), True),
+        ("avoid_barrel", label("ExplosiveBarrel", 80, 4, (502, 302)), False),
         ("avoid_barrel", label("Monster", 78, 4, (400, 300)), False),
         ("suppress_fire", label("Monster"), False),
         ("suppress_fire", label("Player"), False),
-        ("suppress_fire", label("Explosive"), True),
-        ("labels", label("Explosive", 78, 4, (400, 300)), False),
+        ("suppress_fire", label("ExplosiveBarrel"), True),
+        ("labels", label("ExplosiveBarrel", 78, 4, (400, 300)), False),
     ],
 )
 def test_which_pictures_hold_a_shot_back(option, shown, held):
