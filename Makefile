@@ -3,7 +3,7 @@
 #   make demo    install, train for a few minutes, show a learning curve and a video
 #   make test    install what the tests need, run them, the page's too   (ARGS="-k name" goes to pytest alone)
 #   make test-fast   the quick ones, in under three minutes
-#   make test-long   the longest tests, which the others leave out (tests/long.txt)
+#   make test-long   what the others leave out: the longest tests, and further cases of some (tests/long.txt)
 #   make check   ruff (format and lint), mypy, import-linter, the budget of lines
 #   make bench   steps per second of the survival worlds on one core
 #   make bench-viewer  what the page and its server cost, beside their bars; needs Node 20 and Chromium
@@ -25,6 +25,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+TESTS := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 # Byte code is made when it is first imported: to make that of all libraries at once doubles the wait. Where it may not be kept,
 # as in some containers, each start of a process would compile jax anew (3.5 s instead of 1.3).
 unexport PYTHONDONTWRITEBYTECODE
@@ -73,18 +74,18 @@ demo: $(VENV)/.installed-demo
 	@$(BIN)/python .ci/page.py --if-possible > /dev/null
 	@echo "watch it play:  $(BIN)/interplay view $(DEMO)"
 
-# First the page's own tests, where Node is (and Chromium, for those that need a browser); with ARGS, or once they were run, without.
+# The page's own tests too, where Node is (and Chromium, for those that need a browser).
 test: $(VENV)/.installed-all
-	$(if $(ARGS)$(PAGE_TESTED),,$(MAKE) test-page)
-	$(BIN)/python -m pytest -n auto --dist loadfile -m "not long" $(ARGS)
+	$(if $(ARGS),,$(BIN)/python .ci/page.py --if-possible)
+	$(TESTS) -m "not long" $(ARGS)
 
-# What takes longest, and is run by hand before a release: tests/long.txt.
+# What takes longest, and cases beside those that stand for them: each night, and by hand before a release (tests/long.txt).
 test-long: $(VENV)/.installed-all
-	XLA_FLAGS="$$XLA_FLAGS" $(BIN)/python -m pytest -n auto --dist loadfile -m long $(ARGS)
+	XLA_FLAGS="$$XLA_FLAGS" $(TESTS) -m long $(ARGS)
 
 # What is quick: without the modules that are marked slow.
 test-fast: $(VENV)/.installed-all
-	$(BIN)/python -m pytest -n auto --dist loadfile -m "not slow and not long" $(ARGS)
+	$(TESTS) -m "not slow and not long" $(ARGS)
 
 check: $(VENV)/.installed-all
 	$(BIN)/ruff format --check .

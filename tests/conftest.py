@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -74,10 +75,22 @@ _WHOLE = 5_000  # tests that are collected only where all of them are
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks the tests that ``long.txt`` names; a name that no test has is a mistake."""
+    """Marks the tests that ``long.txt`` names, a name that no test has is a mistake; puts the modules that take longest first.
+
+    Workers take whole modules in this order, and one that is left with a long one at the end keeps the others waiting.
+    """
     named = {line for line in _LONG.read_text().splitlines() if not line.startswith("#")}
     for item in items:
         if item.nodeid in named:
             item.add_marker(pytest.mark.long)
     if len(items) > _WHOLE and (unknown := named - {item.nodeid for item in items}):
         raise pytest.UsageError(f"{_LONG.name} names {sorted(unknown)[0]}, which is no test; mend the list")
+    tests = Counter(item.path for item in items)
+    items.sort(
+        key=lambda item: (
+            item.path.name != "test_page.py",
+            item.get_closest_marker("slow") is None,
+            -tests[item.path],
+            item.path,
+        )
+    )

@@ -13,9 +13,9 @@ from tests.present import worlds_to_test
 pytestmark = pytest.mark.slow
 
 IDS = [spec.id for spec in worlds_to_test()]
-# The checker's long run of one world of every maker: past the first deaths of random survivors. Its other worlds differ in options.
-STEPS, FEWER = 600, 100
+# One world of every maker: its others differ in options.
 MAKERS = sorted({spec.make: spec.id for spec in reversed(worlds_to_test())}.values())
+APART = ("navigation/town",)  # every copy is a program of its own: half a minute
 # The large forms of the persistent world differ from the form of 128 in numbers alone; the checker, which builds dozens of batches,
 # takes 100 seconds for 5 steps of 8,192 agents. So it gets them with fewer agents on less ground.
 LARGE = [f"mmo/{game}-{agents}" for game in ("forage", "combat") for agents in (1024, 8192, 32000)]
@@ -26,12 +26,23 @@ def test_there_are_worlds():
     assert IDS
 
 
-@pytest.mark.parametrize("world_id", IDS)
-def test_keeps_every_law(world_id):
+def one_of_every_maker(steps, more):
+    """(world, steps) for the suite, and for the night the same with more steps and all others."""
+    night = [
+        pytest.param(world_id, more if world_id in MAKERS else steps, marks=pytest.mark.long)
+        for world_id in IDS
+    ]
+    return pytest.mark.parametrize(
+        ("world_id", "steps"), [(world_id, steps) for world_id in MAKERS if world_id not in APART] + night
+    )
+
+
+@one_of_every_maker(100, 600)
+def test_keeps_every_law(world_id, steps):
     options = SMALLER.get(world_id, {})
     report = check_world(
         lambda num_worlds, seed: interplay.make_world(world_id, num_worlds=num_worlds, seed=seed, **options),
-        steps=STEPS if world_id in MAKERS else FEWER,
+        steps=steps,
     )
     assert report.ok, str(report)
     assert not report.skipped

@@ -13,22 +13,20 @@ from interplay.core.scene import scene_of
 from interplay.core.scene_text import scene_lines
 from interplay.view.picture import render
 from tests.core.drawings import check_alike
-from tests.test_every_world import IDS, MAKERS, SMALLER
+from tests.test_every_world import MAKERS, SMALLER, one_of_every_maker
 
 pytest.importorskip("pygame")
 pytestmark = pytest.mark.slow
-STEPS, FEWER = 200, 50  # of one world of every maker, and of its other worlds, which draw the same things
 
 
-@pytest.mark.parametrize("world_id", IDS)
-def test_what_a_world_draws_comes_back(world_id):
+@one_of_every_maker(50, 200)
+def test_what_a_world_draws_comes_back(world_id, steps):
     world = interplay.make_world(world_id, seed=5, **SMALLER.get(world_id, {}))
     policy = RandomPolicy()
     world.reset()
     policy.start(world, 5)
     scene = scene_of(world)
     streams = [(encoder, Decoder(encoder.schema)) for encoder in (Encoder(scene), Encoder(scene, False))]
-    steps = STEPS if world_id in MAKERS else FEWER
     for tick in range(steps + 1):
         scene = scene_of(world)
         for encoder, decoder in streams:
