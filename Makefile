@@ -74,9 +74,9 @@ demo: $(VENV)/.installed-demo
 	@$(BIN)/python .ci/page.py --if-possible > /dev/null
 	@echo "watch it play:  $(BIN)/interplay view $(DEMO)"
 
-# The page's own tests too, where Node is (and Chromium, for those that need a browser).
+# First the page's own tests, where Node is (and Chromium, for those that need a browser); with ARGS, or once they were run, without.
 test: $(VENV)/.installed-all
-	$(if $(ARGS),,$(BIN)/python .ci/page.py --if-possible)
+	$(if $(ARGS)$(PAGE_TESTED),,$(MAKE) test-page)
 	$(TESTS) -m "not long" $(ARGS)
 
 # What takes longest, and cases beside those that stand for them: each night, and by hand before a release (tests/long.txt).
