@@ -51,7 +51,7 @@ ALLOWED = {
         "tempfile.NamedTemporaryFile",
     ): "a mark that other machines look for, gone at once",
     ("train/forecast.py", "tempfile.TemporaryDirectory"): "a trial run, deleted at its end",
-    ("train/cluster_report.py", "open"): "the system's own words about its processor",
+    ("core/helping.py", "open"): "the system's own words about its processor",
     ("core/reading.py", "json.loads"): "the reader",
     ("core/reading.py", "tomllib.loads"): "the reader",
     ("core/reading.py", "os.open"): "the reader",

@@ -16,6 +16,7 @@ import contextlib
 import multiprocessing
 import os
 import pickle
+import platform
 import subprocess
 import sys
 from collections.abc import Callable
@@ -135,3 +136,12 @@ def _has_room() -> bool:
 def processors() -> int:
     """How many this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def processor_model() -> str:
+    """The model of the processor, where Linux names it."""
+    with contextlib.suppress(OSError), open("/proc/cpuinfo") as lines:
+        for line in lines:
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import platform
 import statistics
 import tempfile
 import time
@@ -15,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from interplay.core.errors import UserError
+from interplay.core.helping import processor_model
 from interplay.core.processes import LOST, TaskProcess, kill_all, receive
 from interplay.train.over_machines import versions
 from interplay.train.parallel.machines import Machines, Network
@@ -108,7 +108,7 @@ def _answers(every: Sequence[TaskProcess]) -> list[Any]:
 def examine(pipe: Any) -> None:
     """Sends this machine's facts, then takes part in exchanges."""
     mark = Path(pipe.recv())
-    machine = {"processor": _processor(), "sees_folder": mark.exists(), "cpus": os.cpu_count()}
+    machine = {"processor": processor_model(), "sees_folder": mark.exists(), "cpus": os.cpu_count()}
     pipe.send({"versions": versions(), "machine": machine, "port": free_port()})
     network = Network(pipe.recv())
     medians = {}
@@ -121,12 +121,3 @@ def examine(pipe: Any) -> None:
         medians[size] = 1e3 * statistics.median(seconds)
     pipe.send(medians)
     pipe.recv()  # jax's end would wait for the others
-
-
-def _processor() -> str:
-    """The model of the processor, where Linux names it."""
-    with contextlib.suppress(OSError), open("/proc/cpuinfo") as lines:
-        for line in lines:
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()

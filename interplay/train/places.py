@@ -123,6 +123,8 @@ def _saved(run: Path) -> int:
 def _choose(hosts: Hosts, nodes: int | None, workers: int, shards: int, stop: Stop) -> list[Host]:
     """The machines to train on: as many as asked, after `PATIENCE` as many as there are."""
     most = max(shards // workers, 1)
+    if nodes is not None and (nodes < 1 or nodes & (nodes - 1)):
+        raise UserError(f"nodes = {nodes}: shards are divided evenly over 1, 2, 4, 8 ... machines")
     if nodes is not None and nodes > most:
         raise UserError(f"{nodes} machines of {workers} workers cannot share train.shards = {shards}")
     began, said = time.monotonic(), 0.0

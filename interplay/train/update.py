@@ -13,6 +13,7 @@ the shards are added up over all workers (`exchange.all_reduce`) before they are
 from __future__ import annotations
 
 import json
+import socket
 import time
 import zlib
 from collections.abc import Iterator, Mapping
@@ -24,6 +25,7 @@ import jax
 import numpy as np
 
 from interplay.core.errors import UserError
+from interplay.core.helping import processor_model
 from interplay.core.reading import parse_json
 from interplay.train.curriculum import Curriculum, check_same_form
 from interplay.train.device_learner import DeviceLearner, Samples, find_loops, join_units
@@ -447,8 +449,9 @@ class Worker:
         digests = self.exchange.all_reduce(digests)
         odd = np.flatnonzero(digests != digests[0])
         if odd.size:
+            places = self.gather(f"{socket.gethostname()}, {processor_model()}")
             raise UserError(
-                f"update {self.updates}: worker {odd[0]} has other parameters than worker 0; "
+                f"update {self.updates}: worker {odd[0]} ({places[odd[0]]}) has other parameters than worker 0 ({places[0]}); "
                 "run all workers on processors of one model and resume from the last checkpoint"
             )
 

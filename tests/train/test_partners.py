@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from interplay.train.parallel import machines
 from interplay.train.parallel.exchange import LostWorker, tree_sum
 from interplay.train.parallel.machines import Machines, Network, meet_partners
 from tests.train.machine_runs import vectors_of
@@ -29,11 +30,11 @@ class Store(dict[str, str]):
 
 
 def meet(nodes: int, node: int, store: Store) -> Network:
-    machines = Machines(nodes, node, "127.0.0.1:9")
+    own = Machines(nodes, node, "127.0.0.1:9")
     network: Any = Network.__new__(Network)
-    network.machines, network.nodes, network.node = machines, nodes, node
-    network._waits = _Quiet()
-    network._partners = meet_partners(machines, store)
+    network.machines, network.nodes, network.node = own, nodes, node
+    network._waits, network._longest = _Quiet(), 0.0
+    network._partners = meet_partners(own, store)
     return network  # type: ignore[no-any-return]
 
 
@@ -108,3 +109,28 @@ def test_a_token_that_comes_in_pieces_is_a_token() -> None:
                 slow.sendall(piece)
                 time.sleep(0.05)
             assert list(first.result(timeout=20)._partners) == [1]
+
+
+def test_a_machine_that_lives_and_does_not_come_is_lost_and_a_slow_one_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(machines, "STUCK", 0.2)
+    monkeypatch.setattr(machines, "_LOOK", 0.05)
+    first, second = all_of(2, Store())
+    slow = second._partners[1]
+    part = np.arange(8.0)
+
+    def trickle() -> None:
+        for number in part:  # longer in all than `STUCK`, and never so long without a byte
+            time.sleep(0.04)
+            slow.send(number.tobytes())
+
+    with ThreadPoolExecutor(1) as pool:
+        sending = pool.submit(trickle)
+        assert first.all_reduce(np.ones(8)).tolist() == (part + 1).tolist()
+        sending.result()
+    began = time.monotonic()
+    # The longest exchange so far took a third of a second, and ten times as much is waited for.
+    with pytest.raises(LostWorker, match="it lives, but has not come for"):
+        first.all_reduce(np.ones(8))
+    assert 3.2 < time.monotonic() - began < 8

@@ -33,7 +33,11 @@ from interplay.train.run.progress import tell
 HEARTBEAT_TIMEOUT = 20  # seconds without a sign before jax ends the other machines
 START_TIMEOUT = 300  # seconds for all machines to start
 QUIET = 10.0  # seconds of waiting without a line
+# Seconds after which a machine that lives and sends nothing is lost, or ten times the longest exchange so far: others wait for it while
+# it compiles, evaluates or saves.
+STUCK = 1800.0
 _TOKEN = 16  # bytes
+_LOOK = 1.0  # seconds between looks at the time of a wait
 _STRANGERS = 64  # connections that have not shown the token
 # Seconds between the relay's looks: within the first ones of a wait, and later.
 _SOON, _NAP, _LONG_NAP = 20e-3, 20e-6, 1e-3
@@ -70,8 +74,9 @@ class Network:
         with _Waits(f"{here} the others, which have {START_TIMEOUT} s to come").waiting():
             self._partners = _connect(machines, stop)
         self._waits = _Waits(
-            f"{here} another machine, which is lost after {HEARTBEAT_TIMEOUT} s without a sign"
+            f"{here} another machine, which is lost after {HEARTBEAT_TIMEOUT} s without a sign, or {STUCK:.0f} s without its part"
         )
+        self._longest = 0.0  # seconds of an exchange
 
     def all_reduce(self, vector: np.ndarray) -> np.ndarray:
         """The tree sum over all machines' vectors, of one shape and dtype: neighbours, then neighbouring pairs.
@@ -104,11 +109,17 @@ class Network:
         """Sends a vector to another machine, and receives one of that size from it."""
         out, into = (array.reshape(-1).view(np.uint8).data for array in (own, other))
         sent = got = 0
+        began = moved = time.monotonic()
         try:
             with self._waits.waiting():
                 while sent < len(out) or got < len(into):
                     sending = [partner] if sent < len(out) else []
-                    ready, free, _ = select.select([partner] if got < len(into) else [], sending, [])
+                    ready, free, _ = select.select([partner] if got < len(into) else [], sending, [], _LOOK)
+                    now = time.monotonic()
+                    if ready or free:
+                        moved = now
+                    elif now - moved > max(STUCK, 10 * self._longest):
+                        raise TimeoutError(f"it lives, but has not come for {now - moved:.0f} s")
                     if free:
                         sent += partner.send(out[sent:])
                     if ready:
@@ -118,6 +129,7 @@ class Network:
                         got += came
         except OSError as error:
             raise LostWorker(f"another machine of {self.nodes} is gone ({error})") from None
+        self._longest = max(self._longest, time.monotonic() - began)
 
     def texts(self, text: str) -> list[str]:
         """The texts of all machines, in their order."""
