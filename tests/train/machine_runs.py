@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from interplay.core.processes import HERE, Place, Process
+from interplay.train.parallel import machines as network
 from interplay.train.parallel.exchange import SharedMemory, create_block
 from interplay.train.parallel.machines import AcrossMachines, Machines, Relay, network_of
 from interplay.train.run.checkpoint import latest_checkpoint
@@ -34,6 +35,23 @@ RUNS: dict[str, tuple[str, dict[str, Any]]] = {
         {"ppo": {"rollout": 8, "minibatch": 64, "epochs": 2}, "network": {"normalise": True}},
     ),
     "vdn": ("battle/3m", {"algorithm": "vdn", "vdn": {"rollout": 16, "minibatch": 16, "replay": 128}}),
+    "qmix": ("battle/3m", {"algorithm": "qmix", "qmix": {"rollout": 16, "minibatch": 16, "replay": 128}}),
+    "league": (
+        "matrix/rock-paper-scissors",
+        {
+            "num_worlds": 32,
+            "ppo": {"rollout": 8, "minibatch": 64, "epochs": 2},
+            "population": {"block": 8},
+            "league": {
+                "learners": {
+                    "main": {"meets": [{"by": "self", "share": 0.5}, {"by": "pfsp", "share": 0.5}]},
+                    "exploiter": {"meets": [{"by": "current", "among": ["main"]}], "restart_after": 2},
+                },
+                "period": 500,
+                "keep": 4,
+            },
+        },
+    ),
     "past selves": (
         "pong/2p",
         {
@@ -70,14 +88,16 @@ class TwoHosts:
     """A cluster of two machines, both of which are this one.
 
     Attributes:
+        there: the machines; take one out and it is gone for the next start.
         started: processes, the first machine's and the second's by turns.
     """
 
     def __init__(self) -> None:
+        self.there = [LocalHost("a"), LocalHost("b")]
         self.started: list[Process] = []
 
     def hosts(self) -> list[LocalHost]:
-        return [LocalHost("a"), LocalHost("b")]
+        return list(self.there)
 
     def at(self, _host: LocalHost, _cores: int) -> Place:
         return self
@@ -123,7 +143,9 @@ def main(
     case: str = "",
     updates: int = 12,
     victim: int = -1,
+    heartbeat: int = network.HEARTBEAT_TIMEOUT,
 ) -> None:
+    network.HEARTBEAT_TIMEOUT, network.QUIET = heartbeat, heartbeat / 2
     machines = Machines(nodes, node, f"127.0.0.1:{port}")
     if not case:
         add_vectors(Path(folder), machines)
@@ -144,19 +166,19 @@ def main(
 
 def add_vectors(folder: Path, machines: Machines) -> None:
     """Writes the sums of `vectors_of`, as one worker of each machine gets them."""
-    with network_of(machines) as network:
-        assert network is not None
-        network.compare({"settings": "equal"})
+    with network_of(machines) as joined:
+        assert joined is not None
+        joined.compare({"settings": "equal"})
         block = create_block(2, 1 << 14)
         local = SharedMemory(block.name, 0, 1, 1 << 14, [contextlib.nullcontext()], relayed=True)
-        exchange = AcrossMachines(local, machines, Relay(local, network))
+        exchange = AcrossMachines(local, machines, Relay(local, joined))
         sums = [exchange.all_reduce(vector) for vector in vectors_of(exchange.rank)]
         np.savez(folder / f"sums-{exchange.rank}.npz", *sums)
-        (folder / f"texts-{exchange.rank}").write_text("|".join(network.texts("a" * (exchange.rank * 3))))
+        (folder / f"texts-{exchange.rank}").write_text("|".join(joined.texts("a" * (exchange.rank * 3))))
         exchange.close()
         block.close()
         block.unlink()
-        network.compare({"settings": f"of machine {machines.node}"})
+        joined.compare({"settings": f"of machine {machines.node}"})
 
 
 if __name__ == "__main__":

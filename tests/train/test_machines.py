@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import signal
+import subprocess
+import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psutil
@@ -14,16 +20,43 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.core.settings import changed
 from interplay.train.parallel.exchange import tree_sum
-from interplay.train.parallel.machines import Machines, Network
+from interplay.train.parallel.machines import HEARTBEAT_TIMEOUT, Machines, Network
 from interplay.train.places import train_on
 from interplay.train.run.checkpoint import latest_checkpoint
-from interplay.train.trainer import train
+from interplay.train.run.folder import RunFolder
+from interplay.train.trainer import resume, train
 from tests.train.machine_runs import RUNS, TwoHosts, settings_of, start, vectors_of
 from tests.train.runs import arrays_of, log_of
+from tests.train.toy_worlds import Corridor
 
 pytestmark = pytest.mark.slow
 
 TIMES = ("time", "time_share", "agent_steps_per_s")
+MARGIN = 10  # seconds from the deadline of a frozen machine to the ends of the others
+
+
+def lines_of(run: Path) -> str:
+    """The log without times, as text, since NaN is unequal to itself."""
+    return str([{k: v for k, v in line.items() if k not in TIMES} for line in log_of(run)])
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of one process, 12 updates that never stopped."""
+    return train(settings_of("ppo", 12), tmp_path_factory.mktemp("alone") / "run")
+
+
+@pytest.fixture(scope="module")
+def alone_for_long(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As `alone`, with time for a loss after the first checkpoint."""
+    return train(settings_of("ppo", 60), tmp_path_factory.mktemp("alone") / "run")
+
+
+def until_saved(run: Path, *machines: subprocess.Popen[str]) -> None:
+    """Waits for a checkpoint."""
+    while not latest_checkpoint(run):
+        assert all(machine.poll() is None for machine in machines)
+        time.sleep(0.02)
 
 
 def test_sums_over_machines_have_the_bits_of_the_tree(tmp_path: Path) -> None:
@@ -56,34 +89,150 @@ def test_machines_workers_and_a_killed_machine_change_no_bit(
     assert len(hosts.started) == 4
     assert "machine 1 (b) was lost; going on from the last checkpoint" in capsys.readouterr().err
     assert arrays_of(run) == arrays_of(alone)
-    logs = [
-        [{k: v for k, v in line.items() if k not in TIMES} for line in log_of(path)] for path in (run, alone)
-    ]
-    assert str(logs[0]) == str(logs[1])  # as text, since NaN is unequal to itself
+    assert lines_of(run) == lines_of(alone)
 
 
-def test_a_run_goes_on_with_another_number_of_machines(tmp_path: Path) -> None:
-    train(settings_of("ppo", 12), tmp_path / "alone")
+def test_a_run_goes_on_with_another_number_of_machines(tmp_path: Path, alone: Path) -> None:
     train(settings_of("ppo", 6), tmp_path / "run")
     file = tmp_path / "run/settings.toml"
     file.write_text(file.read_text().replace("max_updates = 6", "max_updates = 12"))
     for machine in start([{}, {}], folder=str(tmp_path), case="ppo"):
         assert machine.wait(timeout=300) == 0
-    assert arrays_of(tmp_path / "run") == arrays_of(tmp_path / "alone")
+    assert arrays_of(tmp_path / "run") == arrays_of(alone)
 
 
-def test_workers_of_one_machine_open_no_port(tmp_path: Path) -> None:
+def test_four_machines_have_the_bits_of_one(tmp_path: Path, alone: Path) -> None:
+    machines = start([{}, {}, {}, {}], folder=str(tmp_path), case="ppo")
+    assert [machine.wait(timeout=300) for machine in machines] == [0, 0, 0, 0]
+    assert arrays_of(tmp_path / "run") == arrays_of(alone)
+    assert lines_of(tmp_path / "run") == lines_of(alone)
+
+
+@pytest.mark.parametrize("machines", [1, 4])
+def test_a_run_goes_on_with_another_number_of_machines_after_a_loss(
+    tmp_path: Path, alone: Path, machines: int
+) -> None:
+    run = tmp_path / "run"
+    lead, lost = start([{"victim": 1}, {}], folder=str(tmp_path), case="ppo")
+    said = lead.communicate(timeout=300)[1]
+    lost.communicate(timeout=60)
+    assert (lead.returncode, lost.returncode) == (1, -signal.SIGKILL)
+    assert "another machine of 2 is gone (" in said
+    assert f"; go on with `interplay resume {run}` on all machines" in said
+    saved = latest_checkpoint(run)
+    assert saved is not None
+    assert int(saved.name) < log_of(alone)[-1]["agent_steps"]
+    if machines == 1:
+        resume(run, workers=4)
+    else:
+        others = start([{}] * machines, folder=str(tmp_path), case="ppo")
+        assert [machine.wait(timeout=300) for machine in others] == [0] * machines
+    assert arrays_of(run) == arrays_of(alone)
+    assert lines_of(run) == lines_of(alone)
+
+
+def trained_through_a_loss(
+    hosts: TwoHosts, run: Path, lose: Callable[[], None], nodes: int | None, updates: int
+) -> None:
+    """Trains on two machines, of which `lose` loses one."""
+    loser = threading.Thread(target=lose, daemon=True)
+    loser.start()
+    assert train_on(hosts, run, settings_of("ppo", updates), nodes=nodes, workers=2, shards=4) == run
+    loser.join()
+
+
+def test_the_machine_that_is_left_trains_alone(
+    tmp_path: Path, alone_for_long: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hosts, run = TwoHosts(), tmp_path / "run"
+
+    def lose() -> None:
+        until_saved(run)
+        hosts.there.pop()
+        hosts.started[1].kill()
+
+    trained_through_a_loss(hosts, run, lose, None, 60)
+    assert len(hosts.started) == 3
+    assert "machine 1 (b) was lost; going on from the last checkpoint" in capsys.readouterr().err
+    assert arrays_of(run) == arrays_of(alone_for_long)
+
+
+def test_a_cluster_of_one_machine_has_the_bits_of_one_process(tmp_path: Path, alone: Path) -> None:
+    hosts, run = TwoHosts(), tmp_path / "run"
+    hosts.there.pop()
+    assert train_on(hosts, run, settings_of("ppo", 12), nodes=None, workers=2, shards=4) == run
+    assert len(hosts.started) == 1
+    assert arrays_of(run) == arrays_of(alone)
+    assert lines_of(run) == lines_of(alone)
+
+
+@pytest.mark.parametrize("lost", [0, 1])
+def test_a_machine_that_is_lost_before_the_first_checkpoint_changes_no_bit(
+    tmp_path: Path, alone: Path, lost: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hosts, run = TwoHosts(), tmp_path / "run"
+
+    def lose() -> None:
+        while not (run / "settings.toml").exists():
+            time.sleep(0.02)
+        hosts.started[lost].kill()
+        assert not latest_checkpoint(run)
+
+    trained_through_a_loss(hosts, run, lose, 2, 12)
+    assert len(hosts.started) == 4
+    assert f"machine {lost} ({'ab'[lost]}) was lost; going on from the beginning" in capsys.readouterr().err
+    assert arrays_of(run) == arrays_of(alone)
+    assert lines_of(run) == lines_of(alone)
+
+
+def test_a_run_that_another_process_trains_is_refused_without_a_new_start(tmp_path: Path) -> None:
+    hosts, run, settings = TwoHosts(), tmp_path / "run", settings_of("ppo", 5)
+    with RunFolder.create(run, settings), pytest.raises(UserError) as caught:
+        train_on(hosts, run, None, nodes=2, workers=1, shards=4)
+    assert str(caught.value).startswith(f"machine 0 (a): {run} is in use by process {os.getpid()};")
+    assert len(hosts.started) == 2
+    assert [process.exitcode is not None for process in hosts.started] == [True, True]
+
+
+def test_workers_of_one_machine_open_no_port_and_load_no_ray(tmp_path: Path) -> None:
     settings = changed(settings_of("ppo", 2), {"train": {"workers": 2}}, "test")
-    found = []
+    found: list[list[Any]] = []
 
     def look(_run: Path, _numbers: object) -> None:
         workers = [psutil.Process(worker.pid) for worker in multiprocessing.active_children()]
         assert workers
         own = [one for process in (psutil.Process(), *workers) for one in process.net_connections("inet")]
         found.append([one for one in own if one.status == psutil.CONN_LISTEN])
+        if sys.platform == "linux":
+            found[-1] += [file.path for one in workers for file in one.memory_maps() if "/ray/" in file.path]
 
     train(settings, tmp_path / "run", on_update=look)
     assert found == [[], []]
+
+
+class Telling(Corridor):
+    """Writes whether Ray is loaded, a file for each process."""
+
+    def __init__(self, num_worlds: int, seed: int, first_world: int, folder: str) -> None:
+        super().__init__(num_worlds, seed, first_world)
+        self._file = Path(folder) / str(os.getpid())
+
+    def _step(self, action: np.ndarray) -> Any:
+        self._file.write_text(str("ray" in sys.modules))
+        return super()._step(action)
+
+
+def test_the_command_with_workers_loads_no_ray(tmp_path: Path) -> None:
+    (tmp_path / "found").mkdir()
+    words = [f"world.options.folder={tmp_path / 'found'}", "num_worlds=4", "train.max_updates=2"]
+    words += ["network.kind=mlp", "network.hidden=[8]", "ppo.rollout=16", "ppo.minibatch=32"]
+    command = [sys.executable, "-m", "interplay", "train", "tests.train.test_machines:Telling", *words]
+    with subprocess.Popen([*command, "--workers", "2", "--out", tmp_path / "run"]) as process:
+        assert process.wait(timeout=120) == 0
+    found = {file.name: file.read_text() for file in (tmp_path / "found").iterdir()}
+    assert len(found) == 2
+    assert found[str(process.pid)] == "False"
+    assert set(found.values()) == {"False"}
 
 
 def test_a_stop_of_another_machine_saves_the_run(tmp_path: Path) -> None:
@@ -118,6 +267,40 @@ def test_the_loss_of_the_lead_ends_the_others(tmp_path: Path) -> None:
     other.communicate(timeout=60)
     assert time.monotonic() - began < 5
     assert other.returncode
+
+
+@pytest.mark.parametrize(("frozen", "heartbeat"), [(1, 5), (0, HEARTBEAT_TIMEOUT), (1, HEARTBEAT_TIMEOUT)])
+def test_a_frozen_machine_ends_the_others(tmp_path: Path, frozen: int, heartbeat: int) -> None:
+    machines = start([{}, {}], folder=str(tmp_path), case="ppo", updates=10**6, heartbeat=heartbeat)
+    stopped, other = machines[frozen], machines[1 - frozen]
+    until_saved(tmp_path / "run", *machines)
+    try:
+        stopped.send_signal(signal.SIGSTOP)
+        said = other.communicate(timeout=heartbeat + MARGIN)[1]
+        stopped.send_signal(signal.SIGCONT)  # it is alone now, and ends too
+        stopped.communicate(timeout=heartbeat + MARGIN)
+    finally:
+        for machine in machines:
+            machine.kill()
+    assert other.returncode not in (0, -signal.SIGKILL)
+    assert stopped.returncode not in (0, -signal.SIGKILL)
+    lost = f"waits for another machine, which is lost after {heartbeat} s without a sign"
+    assert f"machine {1 - frozen} of 2 {lost}" in said
+
+
+def test_a_frozen_machine_changes_no_bit(
+    tmp_path: Path, alone_for_long: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hosts, run = TwoHosts(), tmp_path / "run"
+
+    def lose() -> None:
+        until_saved(run)
+        os.kill(hosts.started[1].pid, signal.SIGSTOP)  # type: ignore[attr-defined]
+
+    trained_through_a_loss(hosts, run, lose, 2, 60)
+    assert len(hosts.started) == 4
+    assert "machine 1 (b) does not answer; going on from the last checkpoint" in capsys.readouterr().err
+    assert arrays_of(run) == arrays_of(alone_for_long)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,272 @@
+"""Before machines train: which are chosen, what they must have in common, and what is refused."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import socket
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interplay.core.errors import UserError
+from interplay.core.processes import Place
+from interplay.core.settings import changed
+from interplay.core.stopping import Stop
+from interplay.train import places
+from interplay.train.cluster_report import report_on
+from interplay.train.over_machines import follow_lead, values, versions
+from interplay.train.parallel import machines as network
+from interplay.train.parallel.machines import Machines, Network
+from interplay.train.places import train_on
+from interplay.train.supervision import MOST
+from tests.train.machine_runs import LocalHost, settings_of
+
+PPO = settings_of("ppo", 5)
+
+
+class Ended:
+    """A process that has ended."""
+
+    exitcode = 1
+
+    def join(self) -> None: ...
+
+    def terminate(self) -> None: ...
+
+    def kill(self) -> None: ...
+
+
+class Failing:
+    """A cluster on which every process ends before it begins.
+
+    Args:
+        cores: of each machine.
+        coming: machines that come between two looks; None: all are there.
+
+    Attributes:
+        looks: at the machines.
+        asked: names of the machines with their cores, one of each start.
+    """
+
+    def __init__(self, *cores: int, coming: int | None = None) -> None:
+        self.all = [LocalHost(name, cores=own) for name, own in zip("abcdefgh", cores, strict=False)]
+        self.coming, self.looks = coming, 0
+        self.asked: list[tuple[str, int]] = []
+
+    def hosts(self) -> list[LocalHost]:
+        self.looks += 1
+        return self.all if self.coming is None else self.all[: self.coming * self.looks]
+
+    def at(self, host: LocalHost, cores: int) -> Place:
+        self.asked.append((host.name, cores))
+        return self
+
+    def start(self, work: Callable[..., None], arguments: tuple[Any, ...]) -> tuple[Any, Ended]:
+        mine, theirs = multiprocessing.Pipe()
+        theirs.close()
+        return mine, Ended()
+
+    def cores(self) -> int:
+        return sum(host.cores for host in self.all)
+
+
+def refused(hosts: Failing, run: Path, nodes: int | None, workers: int) -> str:
+    with pytest.raises(UserError) as caught:
+        train_on(hosts, run, PPO, nodes, workers, shards=4)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("cores", "nodes", "workers", "chosen"),
+    [
+        ((2, 2), None, 2, "ab"),
+        ((2, 2, 2), None, 1, "ab"),
+        ((1, 2, 1, 2), None, 2, "bd"),
+        ((2, 2, 2, 2), 2, 1, "ab"),
+        ((8,) * 8, None, 1, "abcd"),
+        ((8,) * 8, None, 2, "ab"),
+    ],
+)
+def test_machines_with_cores_for_all_workers_are_chosen_and_three_losses_end_the_run(
+    tmp_path: Path, cores: tuple[int, ...], nodes: int | None, workers: int, chosen: str
+) -> None:
+    hosts = Failing(*cores)
+    line = refused(hosts, tmp_path / "run", nodes, workers)
+    assert hosts.asked == [(name, workers) for name in chosen] * MOST
+    last = f"machine 0 ({chosen[0]}) ended before it began"
+    assert line.startswith(f"{last}, the third time without an update in between")
+    assert not (tmp_path / "run").exists()
+
+
+def test_fewer_machines_train_after_a_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(places, "PATIENCE", 0.4)
+    hosts = Failing(2, 2, 2)
+    refused(hosts, tmp_path / "run", 4, 1)
+    assert hosts.asked == [("a", 1), ("b", 1)] * MOST
+    assert hosts.looks == 2 * MOST
+    assert capsys.readouterr().err.count("training on 2 machines, not 4") == MOST
+
+
+def test_machines_that_come_late_are_waited_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hosts = Failing(2, 2, coming=1)
+    refused(hosts, tmp_path / "run", 2, 1)
+    assert hosts.asked == [("a", 1), ("b", 1)] * MOST
+    assert hosts.looks == MOST + 1
+    assert "training on" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("cores", "nodes", "workers", "reason"),
+    [
+        ((2, 3), None, 4, "the cluster has no machine with 4 cores; use fewer --workers"),
+        ((2, 3), 1, 4, "the cluster has no machine with 4 cores; use fewer --workers"),
+        ((8,) * 8, 4, 2, "4 machines of 2 workers cannot share train.shards = 4"),
+        ((8,) * 8, 3, 1, "nodes = 3: "),
+        ((8,) * 8, 0, 1, "nodes = 0: "),
+        ((8,) * 8, -2, 1, "nodes = -2: "),
+    ],
+)
+def test_what_no_machines_can_do_is_refused_before_a_start(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    cores: tuple[int, ...],
+    nodes: int | None,
+    workers: int,
+    reason: str,
+) -> None:
+    monkeypatch.setattr(places, "PATIENCE", 0.0)
+    hosts = Failing(*cores)
+    assert refused(hosts, tmp_path / "run", nodes, workers).startswith(reason)
+    assert hosts.asked == []
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_folder_with_a_run_is_refused_before_a_start(tmp_path: Path) -> None:
+    (tmp_path / "settings.toml").write_text("of a run")
+    hosts = Failing(2, 2)
+    assert f"resume it with `interplay resume {tmp_path}`" in refused(hosts, tmp_path, 2, 1)
+    assert (hosts.asked, hosts.looks) == ([], 0)
+    assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("settings.toml", "of a run")]
+
+
+class Answering(Failing):
+    """A cluster whose machines answer `interplay cluster`, from threads.
+
+    Args:
+        facts: of each machine: its versions, and whether it sees the folder.
+    """
+
+    def __init__(self, *facts: tuple[dict[str, str], bool]) -> None:
+        super().__init__(*[1] * len(facts))
+        self.facts = iter(facts)
+        self.met: list[Machines] = []
+
+    def start(self, work: Callable[..., None], arguments: tuple[Any, ...]) -> tuple[Any, Ended]:
+        mine, theirs = multiprocessing.Pipe()
+        threading.Thread(target=self.answer, args=(theirs, *next(self.facts)), daemon=True).start()
+        return mine, Ended()
+
+    def answer(self, pipe: Any, own: dict[str, str], sees: bool) -> None:
+        mark = Path(pipe.recv())
+        pipe.send({"versions": own, "machine": {"sees_folder": sees and mark.is_file()}, "port": 7})
+        with contextlib.suppress(EOFError, OSError):  # machines that differ are asked no more
+            self.met.append(pipe.recv())
+            pipe.send({9: 1.5})
+            pipe.recv()
+
+
+def test_a_report_names_the_machine_that_does_not_see_the_folder(tmp_path: Path) -> None:
+    hosts = Answering(({"jaxlib": "1"}, True), ({"jaxlib": "1"}, False), ({"jaxlib": "1"}, True))
+    report = report_on(hosts, tmp_path / "runs")
+    assert [(one["name"], one["sees_folder"]) for one in report.machines] == [
+        ("a", True), ("b", False), ("c", True)
+    ]  # fmt: skip
+    assert (report.differences, report.is_sound) == ({}, False)
+    assert report.exchange == {9: 1.5}
+    assert sorted(hosts.met) == [(2, node, "127.0.0.1:7") for node in range(2)]
+    assert list((tmp_path / "runs").iterdir()) == []
+
+
+def test_a_report_holds_all_values_of_what_differs_and_measures_nothing(tmp_path: Path) -> None:
+    hosts = Answering(*[({"jaxlib": own, "numba": "3"}, True) for own in ("1", "1", "2")])
+    report = report_on(hosts, tmp_path / "runs")
+    assert report.differences == {"jaxlib": ["1", "1", "2"]}
+    assert (report.exchange, report.is_sound, hosts.met) == ({}, False, [])
+    assert hosts.asked == [("a", 1), ("b", 1), ("c", 1)]
+
+
+@pytest.fixture
+def joined(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], list[Network]]:
+    """Makes machines that are threads of this process, joined by pairs of sockets."""
+
+    def join(nodes: int) -> list[Network]:
+        partners: list[dict[int, socket.socket]] = [{} for _ in range(nodes)]
+        for distance in (1 << bit for bit in range(nodes.bit_length() - 1)):
+            for node in range(nodes):
+                if not node & distance:
+                    ends = socket.socketpair()
+                    for at, end in zip((node, node | distance), ends, strict=True):
+                        end.setblocking(False)
+                        partners[at][distance] = end
+        monkeypatch.setattr(network, "_connect", lambda machines, _stop: partners[machines.node])
+        return [Network(Machines(nodes, node, "a:1")) for node in range(nodes)]
+
+    return join
+
+
+def compared(machines: list[Network], facts: list[dict[str, Any]]) -> list[str]:
+    """What each machine says of the facts of all; "": they are equal."""
+
+    def compare(machine: Network, own: dict[str, Any]) -> str:
+        try:
+            machine.compare(own)
+        except UserError as error:
+            return str(error)
+        return ""
+
+    with ThreadPoolExecutor(len(machines)) as pool:
+        return list(pool.map(compare, machines, facts))
+
+
+@pytest.mark.parametrize("nodes", [2, 4])
+@pytest.mark.parametrize(
+    ("name", "theirs"), [("jaxlib", "0.0.1"), ("xla_flags", "--of=another"), ("ppo.rollout", 77), ("seed", 5)]
+)
+def test_machines_that_differ_are_refused_by_all_with_both_values(
+    joined: Callable[[int], list[Network]], nodes: int, name: str, theirs: Any
+) -> None:
+    ours = versions() | values(PPO)
+    assert ours[name] != theirs
+    facts = [ours] * (nodes - 1) + [ours | {name: theirs}]
+    here = socket.gethostname()
+    assert compared(joined(nodes), facts) == nodes * [
+        f"machine {nodes - 1} ({here}) has {name} = {theirs}, machine 0 ({here}) has {ours[name]}; start all machines alike"
+    ]
+
+
+def test_machines_may_have_different_numbers_of_workers(joined: Callable[[int], list[Network]]) -> None:
+    facts = [values(changed(PPO, {"train": {"workers": workers}}, "test")) for workers in (1, 2, 4, 1)]
+    assert compared(joined(4), facts) == ["", "", "", ""]
+
+
+def test_a_machine_that_does_not_see_the_folder_is_refused(
+    tmp_path: Path, joined: Callable[[int], list[Network]]
+) -> None:
+    lead, other = joined(2)
+    shared = [PPO.model_dump_json(), str(tmp_path / "elsewhere"), None]
+    with ThreadPoolExecutor(1) as pool:
+        sent = pool.submit(lead.share, shared)
+        with pytest.raises(UserError) as caught:
+            follow_lead(other, None, Stop())
+        assert sent.result() == shared
+    assert str(caught.value).startswith(
+        f"machine 1 has no {tmp_path / 'elsewhere'}, which machine 0 writes; "
+    )
+    assert list(tmp_path.iterdir()) == []
