@@ -57,13 +57,13 @@ class Job(NamedTuple):
     """What a machine trains.
 
     Attributes:
-        machines: of the run.
+        machines: of the run; None: this one alone.
         run: its folder.
         settings: as JSON, to begin; "": resume.
         changes: arguments of `resume`.
     """
 
-    machines: Machines
+    machines: Machines | None
     run: Path
     settings: str
     changes: Mapping[str, Any]
@@ -100,7 +100,8 @@ def train_on(
         while True:
             chosen = _choose(hosts, nodes, workers, shards, stop)
             faults.begin(_saved(run))
-            text = "" if settings is None or latest_checkpoint(run) else settings.model_dump_json()
+            # What a lost start has left is begun anew by `resume`, without a checkpoint too.
+            text = "" if settings is None or (run / NAME).exists() else settings.model_dump_json()
             try:
                 return _Attempt(hosts, chosen, workers).lead(run, text, changes, stop)
             except LostWorker as error:
@@ -169,7 +170,7 @@ class _Attempt:
         try:
             coordinator = self._meet(stop)
             for node, one in enumerate(self._all):
-                machines = Machines(len(self._all), node, coordinator)
+                machines = Machines(len(self._all), node, coordinator) if len(self._all) > 1 else None
                 own = {**changes, "workers": self._workers}
                 one.send(node, Job(machines, run.absolute(), settings, own))
             while any(one.tasks for one in self._all):
