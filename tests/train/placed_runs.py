@@ -40,6 +40,17 @@ PPO = {"ppo.rollout": 16, "ppo.minibatch": 1024, "ppo.epochs": 2}
 MLP = {"network.kind": "mlp", "network.hidden": [16]}
 CRITIC = {"network.memory": "gru", "network.memory_size": 8, "ppo.sequence": 8, "network.critic": "team"}
 PAST = {"opponents.right": "past", "pool.every": 1, "sides.by": "seat"}
+REPLAY = {"rollout": 32, "minibatch": 32, "replay": 256}
+SEATS = {"network.kind": "seats", "network.width": 8, "network.tail": 8, "network.layers": 1}
+SIGNALS = {"world.options.signal_length": 1, "world.options.signal_range": 2}
+LEAGUE = {
+    "learners": {
+        "main": {"meets": [{"by": "self"}]},
+        "exploiter": {"meets": [{"by": "current", "among": ["main"]}]},
+    },
+    "period": 10**6,  # no copies, which are weights too
+    "keep": 2,
+}
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "mlp": ("survival/1v1-heals-low", PPO | MLP),
     "attention": ("survival/1v1-heals-low", PPO),
@@ -51,10 +62,11 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
         MLP | {"algorithm": "vtrace", "vtrace.rollout": 16, "vtrace.minibatch": 1024},
     ),
     "populations": ("mmo/combat", {"policy_gradient.rollout": 8}),
-    "vdn": (
-        "battle/3m",
-        MLP | {"algorithm": "vdn", "vdn.rollout": 32, "vdn.minibatch": 32, "vdn.replay": 256},
-    ),
+    "vdn": ("battle/3m", MLP | {"algorithm": "vdn", "vdn": REPLAY}),
+    "qmix": ("battle/3m", MLP | {"algorithm": "qmix", "qmix": REPLAY}),
+    "a2c": ("pong/2p", MLP | {"algorithm": "a2c", "a2c.rollout": 16}),
+    "guesses": ("werewolf/6", PPO | SEATS | SIGNALS | {"belief.about": "werewolf", "belief.speaking": 1.0}),
+    "league": ("matrix/rock-paper-scissors", PPO | MLP | {"league": LEAGUE}),
 }
 
 
@@ -140,11 +152,12 @@ def guarded(case: str, planted: bool = False) -> str:
 def main(folder: str, *cases: str) -> None:
     """A JSON line for each case."""
     for case in cases or CASES:
-        on_cpu, other = (learn(case, device, Path(folder)) for device in ("cpu", "host:1"))
+        on_cpu, first, other = (learn(case, device, Path(folder)) for device in ("cpu", "host:0", "host:1"))
         moved = float(np.linalg.norm(on_cpu[2]))
         line = {
             "case": case,
             "places": other[0],
+            "same_bits": bool(np.array_equal(first[2], other[2])),
             "same_start": bool(np.array_equal(on_cpu[1], other[1])),
             "moved": moved,
             "apart": float(np.linalg.norm(on_cpu[2] - other[2])) / moved,
