@@ -75,9 +75,9 @@ _WHOLE = 5_000  # tests that are collected only where all of them are
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks the tests that ``long.txt`` names, a name that no test has is a mistake; puts the modules that take longest first.
+    """Marks the tests that ``long.txt`` names, a name that no test has is a mistake; several workers get the long modules first.
 
-    Workers take whole modules in this order, and one that is left with a long one at the end keeps the others waiting.
+    They take whole modules in this order, and one that is left with a long one at the end keeps the others waiting.
     """
     named = {line for line in _LONG.read_text().splitlines() if not line.startswith("#")}
     for item in items:
@@ -89,6 +89,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     ]
     if len(items) > _WHOLE and unknown:
         raise pytest.UsageError(f"{_LONG.name} names {unknown[0]}, which is no test; mend the list")
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        return
     tests = Counter(item.path for item in items)
     items.sort(
         key=lambda item: (

@@ -9,6 +9,7 @@ import socket
 import sys
 import threading
 import time
+import traceback
 from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -242,7 +243,8 @@ class _Attempt:
         if silent:
             raise LostWorker(f"{self._names[silent[0]]} does not answer")
         gone = next((at for at, (why, _) in reasons.items() if why == GONE), node)
-        raise LostWorker("".join([*self._said[gone], f"{self._names[gone]} was lost"]))
+        words = f" ({reasons[gone][1]})" if reasons[gone][1] else ""
+        raise LostWorker("".join([*self._said[gone], f"{self._names[gone]} was lost{words}"]))
 
 
 def work(pipe: Any) -> None:
@@ -267,8 +269,10 @@ def work(pipe: Any) -> None:
             run = resume(job.run, **job.changes, machines=job.machines)
     except UserError as error:
         send(REFUSED, str(error))
-        return
-    send(DONE, str(run))
+    except Exception:  # of a machine alone; one of several ends by `network.leaving`
+        send(BROKEN, traceback.format_exc().rstrip())
+    else:
+        send(DONE, str(run))
 
 
 def free_port() -> int:

@@ -24,9 +24,10 @@ from interplay.train.parallel.machines import HEARTBEAT_TIMEOUT, Machines, Netwo
 from interplay.train.places import train_on
 from interplay.train.run.checkpoint import latest_checkpoint
 from interplay.train.run.folder import RunFolder
+from interplay.train.supervision import MOST
 from interplay.train.trainer import resume, train
 from tests.train.machine_runs import RUNS, TwoHosts, settings_of, start, vectors_of
-from tests.train.runs import arrays_of, log_of
+from tests.train.runs import arrays_of, log_of, short_run
 from tests.train.toy_worlds import Corridor
 
 pytestmark = pytest.mark.slow
@@ -233,6 +234,26 @@ def test_the_command_with_workers_loads_no_ray(tmp_path: Path) -> None:
     assert len(found) == 2
     assert found[str(process.pid)] == "False"
     assert set(found.values()) == {"False"}
+
+
+class Mapless(Corridor):
+    """Does not find its map."""
+
+    def _step(self, action: np.ndarray) -> Any:
+        return open("/no/such/map")
+
+
+def test_an_error_of_a_machine_that_is_alone_is_shown(tmp_path: Path) -> None:
+    hosts = TwoHosts()
+    hosts.there.pop()
+    settings = short_run(
+        "tests.train.test_machines:Mapless", {"train": {"shards": 2, "max_updates": 2, "quiet": True}}
+    )
+    with pytest.raises(UserError) as caught:
+        train_on(hosts, tmp_path / "run", settings, nodes=None, workers=1, shards=2)
+    assert len(hosts.started) == MOST
+    assert "No such file or directory: '/no/such/map'" in str(caught.value)
+    assert 'return open("/no/such/map")' in str(caught.value)
 
 
 def test_a_stop_of_another_machine_saves_the_run(tmp_path: Path) -> None:

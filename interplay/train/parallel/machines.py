@@ -35,7 +35,7 @@ START_TIMEOUT = 300  # seconds for all machines to start
 QUIET = 10.0  # seconds of waiting without a line
 # Seconds after which a machine that lives and sends nothing is lost, or ten times the longest exchange so far: others wait for it while
 # it compiles, evaluates or saves.
-STUCK = 1800.0
+STUCK = 7200.0
 _TOKEN = 16  # bytes
 _LOOK = 1.0  # seconds between looks at the time of a wait
 _STRANGERS = 64  # connections that have not shown the token
