@@ -243,8 +243,9 @@ class _Attempt:
         if silent:
             raise LostWorker(f"{self._names[silent[0]]} does not answer")
         gone = next((at for at, (why, _) in reasons.items() if why == GONE), node)
-        words = f" ({reasons[gone][1]})" if reasons[gone][1] else ""
-        raise LostWorker("".join([*self._said[gone], f"{self._names[gone]} was lost{words}"]))
+        if words := reasons[gone][1]:
+            tell(words)
+        raise LostWorker("".join([*self._said[gone], f"{self._names[gone]} was lost"]))
 
 
 def work(pipe: Any) -> None:
@@ -269,8 +270,9 @@ def work(pipe: Any) -> None:
             run = resume(job.run, **job.changes, machines=job.machines)
     except UserError as error:
         send(REFUSED, str(error))
-    except Exception:  # of a machine alone; one of several ends by `network.leaving`
-        send(BROKEN, traceback.format_exc().rstrip())
+    except Exception as error:  # of a machine alone; one of several ends by `network.leaving`
+        send(PRINTED, traceback.format_exc())
+        send(REFUSED, f"{type(error).__name__}: {error}")
     else:
         send(DONE, str(run))
 

@@ -1,4 +1,4 @@
-"""Workers whose parameters differ in a bit are noticed, and both places are named."""
+"""A bit in which the parameters of workers differ is noticed, and both places are named."""
 
 from __future__ import annotations
 

@@ -24,7 +24,6 @@ from interplay.train.parallel.machines import HEARTBEAT_TIMEOUT, Machines, Netwo
 from interplay.train.places import train_on
 from interplay.train.run.checkpoint import latest_checkpoint
 from interplay.train.run.folder import RunFolder
-from interplay.train.supervision import MOST
 from interplay.train.trainer import resume, train
 from tests.train.machine_runs import RUNS, TwoHosts, settings_of, start, vectors_of
 from tests.train.runs import arrays_of, log_of, short_run
@@ -243,7 +242,9 @@ class Mapless(Corridor):
         return open("/no/such/map")
 
 
-def test_an_error_of_a_machine_that_is_alone_is_shown(tmp_path: Path) -> None:
+def test_an_error_of_a_machine_that_is_alone_ends_the_run_and_is_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     hosts = TwoHosts()
     hosts.there.pop()
     settings = short_run(
@@ -251,9 +252,12 @@ def test_an_error_of_a_machine_that_is_alone_is_shown(tmp_path: Path) -> None:
     )
     with pytest.raises(UserError) as caught:
         train_on(hosts, tmp_path / "run", settings, nodes=None, workers=1, shards=2)
-    assert len(hosts.started) == MOST
-    assert "No such file or directory: '/no/such/map'" in str(caught.value)
-    assert 'return open("/no/such/map")' in str(caught.value)
+    assert len(hosts.started) == 1
+    assert (
+        str(caught.value)
+        == "machine 0 (a): FileNotFoundError: [Errno 2] No such file or directory: '/no/such/map'"
+    )
+    assert 'return open("/no/such/map")' in capsys.readouterr().err
 
 
 def test_a_stop_of_another_machine_saves_the_run(tmp_path: Path) -> None:

@@ -157,7 +157,7 @@ def test_a_folder_with_a_run_is_refused_before_a_start(tmp_path: Path) -> None:
 
 
 class Answering(Failing):
-    """A cluster whose machines answer `interplay cluster`, from threads.
+    """A cluster of machines that answer `interplay cluster`, from threads.
 
     Args:
         facts: of each machine: its versions, and whether it sees the folder.

@@ -36,8 +36,8 @@ QUIET = 10.0  # seconds of waiting without a line
 # Seconds after which a machine that lives and sends nothing is lost, or ten times the longest exchange so far: others wait for it while
 # it compiles, evaluates or saves.
 STUCK = 7200.0
-_TOKEN = 16  # bytes
 _LOOK = 1.0  # seconds between looks at the time of a wait
+_TOKEN = 16  # bytes
 _STRANGERS = 64  # connections that have not shown the token
 # Seconds between the relay's looks: within the first ones of a wait, and later.
 _SOON, _NAP, _LONG_NAP = 20e-3, 20e-6, 1e-3
