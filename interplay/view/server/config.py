@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-PROTOCOL = 1  # raised with every incompatible change of page and server
+PROTOCOL = 2  # raised with every incompatible change of page and server
 SUBPROTOCOL = f"interplay.{PROTOCOL}"
 TOKEN_BYTES = 24  # 192 bits, new at each start
 TICKET_SECONDS = 60.0  # in which a browser started by the server has to open the page
@@ -16,7 +16,7 @@ TARGET_BYTES = 4_096  # of a path with its query
 PAGES, SESSIONS = 16, 4
 UNSHOWN = 2  # frames sent to a page and not drawn yet
 WORDS = 500  # characters of an error message, which may quote a file
-EVENTS = 256  # queued for a slow page; the oldest are dropped
+EVENTS = 5_000  # before a frame; the oldest are dropped, as the page keeps no more
 
 LISTED = 200  # sources in an answer
 FOUND = 10_000  # runs, and recordings, of a folder

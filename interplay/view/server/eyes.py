@@ -63,13 +63,13 @@ class Eyes:
         return self._play.moment() if eyes is None else self._play.moment_of(eyes)
 
     def event(self, visitor: Visitor, mark: Mark) -> dict[str, Any] | None:
-        """The message to a page on an event; None: none."""
+        """An event as a page may see it; None: not at all."""
         eyes, slots = self.of(visitor), list(mark.rows)
         if eyes is not None and slots:
             if eyes not in slots:
                 return None
             slots = [eyes]
-        return {"type": "event", "tick": mark.tick, "kind": mark.kind, "slots": slots}
+        return {"tick": mark.tick, "kind": mark.kind, "slots": slots}
 
     def note(self, visitor: Visitor) -> str | None:
         """The note on a page's view while a slot is played, or roles are shown; None: none."""

@@ -229,7 +229,7 @@ class Session:
         for mark in marks:
             for visitor in self._visitors:
                 if (event := self._eyes.event(visitor, mark)) is not None:
-                    visitor.post(event)
+                    visitor.note(event)
         self._overlays.note()
         self._steps = max(self._steps - 1, 0)
         if self._steps or not self._speed:

@@ -1,7 +1,8 @@
 """The queue of one page, filled by the session's thread and emptied by the server's.
 
 A page acknowledges each drawn frame. With two frames unacknowledged, ticks are left out for this page, and the next frame is
-relative to the last one that was sent. So a slow page is at most two frames late, and delays no other one.
+relative to the last one that was sent. So a slow page is at most two frames late, and delays no other one. Events go with the
+next frame: a page that draws one tick in a thousand does not handle those of each.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ class Visitor:
     def __init__(self, wake: Callable[[], None]) -> None:
         self._wake, self._lock = wake, threading.Lock()
         self._latest: dict[str, Mapping[str, Any]] = {}
-        self._waiting: deque[Mapping[str, Any]] = deque(maxlen=EVENTS)
+        self._waiting: list[Mapping[str, Any]] = []
+        self._events: deque[Mapping[str, Any]] = deque(maxlen=EVENTS)
         self._hello: list[Mapping[str, Any]] = []
         self._bye: Mapping[str, Any] | None = None
         self._moment: Moment | None = None
@@ -62,6 +64,11 @@ class Visitor:
             else:
                 self._waiting.append(message)
         self._call()
+
+    def note(self, event: Mapping[str, Any]) -> None:
+        """Queues an event, which is sent before the next frame."""
+        with self._lock:
+            self._events.append(event)
 
     def wants(self, tick: int) -> bool:
         """Whether the frame of a tick should be offered."""
@@ -132,6 +139,9 @@ class Visitor:
             self._moment, self._woken = None, False
             if moment is None or encoder is None:
                 return messages, None
+            if self._events:
+                messages.append({"type": "events", "events": list(self._events)})
+                self._events.clear()
             self._key = False
             self._unshown.append(moment.tick)
             # An episode's first frame may have been left out, so the first one sent is marked as the beginning.

@@ -152,10 +152,10 @@ class Watcher:
         self.socket: ClientConnection = websockets.sync.client.connect(
             f"ws://{base}/api/live?source={source}",
             origin=f"http://{base}",  # type: ignore[arg-type]
-            subprotocols=["interplay.1", f"token.{address.token}"],  # type: ignore[list-item]
+            subprotocols=["interplay.2", f"token.{address.token}"],  # type: ignore[list-item]
             max_size=None,
         )
-        self.shows, self.said, self.ticks = shows, [], []  # type: ignore[var-annotated]
+        self.shows, self.said, self.ticks, self.events = shows, [], [], []  # type: ignore[var-annotated]
         self.decoder: Decoder | None = None
 
     def say(self, type: str, **more: Any) -> None:
@@ -169,6 +169,7 @@ class Watcher:
             if message["type"] == "hello":
                 self.decoder = Decoder(Schema.model_validate(message["schema"]))
             self.said.append(message)
+            self.events += message["events"] if message["type"] == "events" else []
             return message
         if data[0] == OVERLAY:
             _, number, width, height, zero, tick, lowest, highest = HEAD.unpack(data[: HEAD.size])

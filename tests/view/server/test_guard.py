@@ -14,7 +14,7 @@ from tests.view.server.asking import BEARER, HOST, OWN, PORT, TOKEN, app_of, ask
 from tests.view.server.folders import record
 
 ORIGIN = (b"origin", b"http://" + HOST)
-SOCKET = ("interplay.1", f"token.{TOKEN}")
+SOCKET = ("interplay.2", f"token.{TOKEN}")
 SEALS = {
     b"x-content-type-options": b"nosniff",
     b"referrer-policy": b"no-referrer",
@@ -63,7 +63,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Guard:
 
 def test_the_page_itself_is_answered_and_sealed(app):
     answer = ask(app, "/api/about", (*OWN, ORIGIN, (b"sec-fetch-site", b"same-origin")))
-    assert (answer.status, answer.json["protocol"]) == (200, 1)
+    assert (answer.status, answer.json["protocol"]) == (200, 2)
     assert SEALS.items() <= dict(answer.headers).items()
     policy = (answer.header(b"content-security-policy") or b"").decode()
     assert policy == (
@@ -138,8 +138,8 @@ def test_without_the_token_there_is_no_data(app, said):
 
 @pytest.mark.parametrize(
     "asked",
-    [(), ("interplay.1",), (f"token.{TOKEN}",), ("interplay.1", "token."), ("interplay.1", "token.wrong"), ("interplay.2", f"token.{TOKEN}"),
-     ("interplay.1", "interplay.1", f"token.{TOKEN}"), (*SOCKET, "token.wrong"), (*SOCKET, f"token.{TOKEN}"), ("interplay.1", TOKEN)],
+    [(), ("interplay.2",), (f"token.{TOKEN}",), ("interplay.2", "token."), ("interplay.2", "token.wrong"), ("interplay.1", f"token.{TOKEN}"),
+     ("interplay.2", "interplay.2", f"token.{TOKEN}"), (*SOCKET, "token.wrong"), (*SOCKET, f"token.{TOKEN}"), ("interplay.2", TOKEN)],
 )  # fmt: skip
 def test_a_websocket_without_the_token_is_not_accepted(app, asked):
     assert opened(app, [(b"host", HOST), ORIGIN], asked) == 1008
@@ -232,7 +232,7 @@ REQUESTS = st.builds(
         st.lists(st.tuples(NAMES, ODD), max_size=4),
     ),
     st.booleans(),
-    st.lists(st.sampled_from([*SOCKET, "token.", "token.wrong", "interplay.2"]), max_size=3),
+    st.lists(st.sampled_from([*SOCKET, "token.", "token.wrong", "interplay.1"]), max_size=3),
     TARGETS,
     st.sampled_from(["GET", "HEAD", "POST"]),
 )

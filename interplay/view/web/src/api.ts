@@ -3,7 +3,7 @@
 import type { OverlayListed, OverlayInfo } from "./overlay";
 import { T } from "./strings";
 
-export const PROTOCOL = 1;
+export const PROTOCOL = 2;
 const TOKEN = "interplay.token";
 const BORROWING = 2000; // ms that other tabs have for an answer: they may be busy
 

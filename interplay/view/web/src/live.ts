@@ -257,7 +257,7 @@ export class Live implements Source, Lays {
   private receive(message: Record<string, unknown>): void {
     if (message.type === "hello") this.begin(message);
     else if (message.type === "status") this.receiveStatus(message as unknown as Partial<Status>);
-    else if (message.type === "event") this.marks = [...this.marks.slice(-MARKS), readMark(message)];
+    else if (message.type === "events") this.marks = [...this.marks, ...(message.events as unknown[]).map(readMark)].slice(-MARKS);
     else if (message.type === "taken") {
       this.heads = message.heads as HeadInfo[];
       this.controls = message.controls as Controls | null;

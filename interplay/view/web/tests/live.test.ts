@@ -15,7 +15,7 @@ class Line {
   hear = (message: object) => this.onmessage!({ data: JSON.stringify(message) });
 }
 
-const HELLO = { type: "hello", protocol: 1, world: "street", agents: ["ann", "bob", "cat"], schema: { scene: 1, bounds: null, up: "south", layers: [] }, holders: {} };
+const HELLO = { type: "hello", protocol: 2, world: "street", agents: ["ann", "bob", "cat"], schema: { scene: 1, bounds: null, up: "south", layers: [] }, holders: {} };
 const agent = (slot: number) => ({ type: "agent", slot }) as unknown as Agent;
 const refusal = (slot: number) => ({ type: "refused", what: "select", slot, reason: `no ${slot}` });
 
@@ -105,4 +105,13 @@ it("why nothing lies over the world is not said longer than it holds", () => {
   expect(live.refusal).toBe("somebody plays");
   lines[0]!.hear({ type: "status", holders: {} });
   expect(live.refusal).toBeNull();
+});
+
+it("keeps the newest events", () => {
+  const events = (from: number, to: number) => ({ type: "events", events: Array.from({ length: to - from }, (_, i) => ({ tick: from + i, kind: "death", slots: [i % 3] })) });
+  lines[0]!.hear(events(0, 4000));
+  expect(live.marks).toHaveLength(4000);
+  expect(live.marks[3999]).toEqual({ tick: 3999, kind: "death", slots: [0] });
+  lines[0]!.hear(events(4000, 7000));
+  expect(live.marks.map(({ tick }) => tick)).toEqual(Array.from({ length: 5000 }, (_, i) => 2000 + i));
 });

@@ -84,10 +84,10 @@ describe("a machine six times slower", () => {
       const devtools = await tab.context().newCDPSession(tab);
       await devtools.send("Emulation.setCPUThrottlingRate", { rate: 6 });
       const come: number[] = [];
-      let [shown, most] = [-1, 0];
+      let [shown, most, words] = [-1, 0, 0];
       tab.on("websocket", (socket) => {
         socket.on("framereceived", ({ payload }) => {
-          if (typeof payload === "string") return;
+          if (typeof payload === "string") return void words++;
           come.push(payload.readUInt32LE(4));
           most = Math.max(most, come.filter((one) => one > shown).length);
         });
@@ -98,16 +98,18 @@ describe("a machine six times slower", () => {
       });
       await openWorld(tab, "mmo/forage-1024", 120_000);
       await tab.evaluate(() => window.interplay.player.live!.say({ type: "speed", ticks_per_second: 200 }));
-      await expect.poll(() => come.length, { timeout: 240_000 }).toBeGreaterThan(30);
+      await expect.poll(() => come.length, { timeout: 240_000 }).toBeGreaterThan(12);
       expect(most).toBeLessThanOrEqual(2);
+      expect(words).toBeLessThan(2 * come.length + 10); // of left out ticks there are not even words
       expect(come.at(-1)! - come[0]!).toBeGreaterThan(come.length + 20);
       // The page says how many that are, to the eye alone.
       const header = () => tab.locator(".connection").textContent();
       await expect.poll(header, { timeout: 20_000 }).toMatch(/fps · 1 of [\d,]+ ticks shown$/);
       // Both are of the last second or so, of not the same frames: on a loaded machine they may differ for a while.
-      const ratio = async () => Number(/1 of ([\d,]+)/.exec((await header())!)?.[1]!.replaceAll(",", "")) / ((come.at(-1)! - come.at(-21)!) / 20);
+      const ratio = async () => Number(/1 of ([\d,]+)/.exec((await header())!)?.[1]!.replaceAll(",", "")) / ((come.at(-1)! - come.at(-11)!) / 10);
       await expect.poll(async () => Math.abs(Math.log2(await ratio())), { timeout: 60_000 }).toBeLessThan(1);
       expect(await tab.locator("#aloud").textContent()).not.toContain("ticks");
+      await devtools.send("Emulation.setCPUThrottlingRate", { rate: 1 });
       await tab.evaluate(() => window.interplay.player.live!.say({ type: "run", on: false }));
       await expect.poll(async () => (await tick(tab)) - come.at(-1)!, { timeout: 60_000 }).toBe(0);
       await expect.poll(header, { timeout: 60_000 }).toMatch(/^paused · \d+ fps$/);
@@ -137,8 +139,8 @@ describe("a site somewhere else", () => {
             await fails(fetch(`${home}/api/about`)),
             await fails(fetch(`${home}/api/about`, { headers: { Authorization: `Bearer ${token}` } })),
             await fails(fetch(`${home}/`)),
-            await joins(["interplay.1", `token.${token}`]),
-            await joins(["interplay.1"]),
+            await joins(["interplay.2", `token.${token}`]),
+            await joins(["interplay.2"]),
             blind === "opaque" || blind === "refused" ? "refused" : blind,
           ];
         },
