@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import sys
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -263,6 +264,22 @@ def test_the_teams_nearest_player_runs_to_the_ball():
     assert (found.reshape(30, 2, 3) == (away == away.min(axis=-1, keepdims=True))).all()
 
 
+def test_a_keeper_runs_to_a_place_between_its_goal_and_the_ball():
+    """Goals lie at x = -37.33 and 37.33: the places at 0.35 of the ways to the ball at -20, 10 are -31.27, 3.5 and 17.27, 3.5."""
+    world = make_world("soccer/2v2", seed=11)
+    world.reset()
+    world.state.size[0] = 40, 30
+    body = bodies(world.state.qpos, BALL_POSITIONS)
+    body[0, [0, 2], :2] = (-34, 3), (20, 3)
+    body[0, [0, 2], HEADING] = -np.pi / 2, np.pi / 2  # home faces +x, away -x
+    put_ball(world, (-20, 10, BALL_RADIUS), (0, 0, 0))
+    keeper = make_policy(world, "keeper")
+    keeper.start(world)
+    roll, steer = keeper.act(world.timestep)[0, [0, 2], :2].T
+    assert roll == pytest.approx([-(34 - 31.2667) / 4] * 2, abs=1e-4)  # 2.73 ahead; slower within 4 m
+    assert steer == pytest.approx(1.5 * np.arctan2(0.5, 2.7333) * np.array([-1, 1]), abs=1e-4)  # 0.5 beside
+
+
 def test_results_depend_on_neither_threads_nor_the_place_in_the_batch():
     action = np.random.default_rng(0).uniform(-1, 1, (15, 6, 4, 3)).astype(np.float32)
     hashes = []
@@ -303,14 +320,17 @@ def test_the_chaser_beats_random_play():
     assert np.nansum(outcome) >= 4
 
 
-def test_a_missing_engine_is_one_line_with_the_cure(monkeypatch):
-    monkeypatch.setitem(sys.modules, "mujoco", None)
+@pytest.mark.parametrize("versions", [[], ["4.0.0"]])
+def test_a_missing_engine_or_another_version_is_one_line_with_the_cure(monkeypatch, versions):
+    assert engine.missing() == ""
+    assert f"mujoco=={engine.VERSION}" in (Path(__file__).parents[2] / "pyproject.toml").read_text()
+    found = [SimpleNamespace(version=version) for version in versions]
+    monkeypatch.setattr(engine, "distributions", lambda name: found)
+    assert engine.missing() == engine.CURE
     with pytest.raises(MissingExtraError, match=r'pip install "interplay\[soccer\]"') as caught:
         make_world("soccer/2v2")
     assert isinstance(caught.value, ImportError)
     assert isinstance(caught.value, UserError)
-    monkeypatch.undo()
-    assert engine.missing() == ""
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ class GameBattleWorld(BattleWorld):
     def __init__(
         self, settings: GameBattleSettings, num_worlds: int = 1, seed: int = 0, first_world: int = 0
     ) -> None:
-        engine.program()
+        engine.programs()
         super().__init__(settings, num_worlds, seed, 1, first_world)
         self._scratch = allocate_scratch(settings, num_worlds)  # a row for each world, see `orders`
         types = [name for side in settings.sides for name in side]

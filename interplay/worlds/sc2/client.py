@@ -74,8 +74,8 @@ class Client:
             others: clients of the same match: when one of them is closed, no response comes.
 
         Raises:
-            GameLost: if the process ended, the response is late, or a match refuses the request.
-            UserError: if the game refuses to make a match.
+            GameLost: if the process ended, the response is late, or the game refuses the request.
+            UserError: if it refuses to make a match.
         """
         seconds = seconds or self.answer_seconds
         data = self._data(time.monotonic() + seconds, others)
@@ -86,7 +86,7 @@ class Client:
         answer = getattr(response, self._pending)
         error = list(response.error) or _refusal(answer)
         if error:
-            kind = UserError if self._pending in ("create_game", "join_game") else GameLost
+            kind = UserError if self._pending == "create_game" else GameLost
             raise kind(f"StarCraft II refused {self._pending}: {'; '.join(error)}")
         return answer
 

@@ -46,7 +46,7 @@ BASE_SHIFTS = np.array(sorted(((x, y) for x in range(-9, 10) for y in range(-9, 
 # Of combat units; the others hit only what stands on the ground.
 _HITS_AIR = [UNITS["mutalisk"], UNITS["hydralisk"]]
 _HITS_ONLY_AIR = [UNITS["corruptor"]]
-_LURKERS = [UNITS["lurker"], UNITS["burrowed_lurker"]]
+LURKERS = [UNITS["lurker"], UNITS["burrowed_lurker"]]
 LURKER_REACH = 8.0  # (C)
 
 
@@ -133,7 +133,7 @@ class Commander:
                 away = view.places[enemies[hit]] - view.places[unit]
                 place = view.places[enemies[hit][np.hypot(*away.T).argmin()]]
             commands += (
-                lurk(view, unit, place) if view.kinds[unit] in _LURKERS else [attack(view, [unit], place)]
+                lurk(view, unit, place) if view.kinds[unit] in LURKERS else [attack(view, [unit], place)]
             )
         return commands
 

@@ -36,12 +36,18 @@ class GameSettings(Settings):
 class GameBattleSettings(BattleSettings, GameSettings):
     """A battle of `interplay.worlds.battle` in the real game.
 
-    The numbers of the fight are the game's. `jitter`, `barrier`, `bounce_radius` and `mutalisk_regeneration` therefore have no effect, and
-    random cooldowns can't be set.
+    The numbers of the fight are the game's, and random cooldowns can't be set.
     """
 
     map: str = "Flat64"  # of Blizzard's melee pack; the field lies in its middle
     lives: Annotated[int, Field(ge=1, le=100_000)] = 100  # battles of one match (specification 4.5)
+
+    @model_validator(mode="after")
+    def _has_the_games_numbers(self) -> GameBattleSettings:
+        for name in ("jitter", "barrier", "bounce_radius", "mutalisk_regeneration"):
+            if getattr(self, name) != type(self).model_fields[name].default:
+                raise ValueError(f"{name} does nothing in the real game; leave it out")
+        return self
 
 
 class MatchSettings(GameSettings):
@@ -86,12 +92,20 @@ class MatchSettings(GameSettings):
     read_with: ClassVar[Mapping[str, tuple[str, Any]]] = {
         "weights": ("reward", "vector"),
         "scripts": ("control", "managers"),
+        "active": ("control", "macro"),
+        "wait": ("chosen_waits", False),
     }
 
     @model_validator(mode="after")
-    def _has_an_action(self) -> MatchSettings:
+    def _reads_what_is_set(self) -> MatchSettings:
+        usual = type(self).model_fields
+        fights = self.control == "managers" and "combat" not in self.scripts
         if len(set(self.scripts)) == 3:
             raise ValueError(f"scripts = {list(self.scripts)} leaves no manager to play; name two at most")
+        if self.areas != usual["areas"].default and not (fights or self.see_areas):
+            raise ValueError("areas does nothing without see_areas = true or a combat manager that plays")
+        if self.opponent != "player" and self.wait[1] not in (self.wait[0], usual["wait"].default[1]):
+            raise ValueError(f"wait = {list(self.wait)}: the game's own player has none; repeat the first")
         return self
 
 

@@ -3,29 +3,40 @@
 from __future__ import annotations
 
 import os
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from interplay.core.errors import MissingExtraError
 
 NO_PROTOCOL = 'StarCraft II support is not installed: run `pip install "interplay[sc2]"`.'
+WRONG_PROTOCOL = (
+    "The package s2clientprotocol does not work with this protobuf: run `pip uninstall s2clientprotocol pys2clientprotocol`, "
+    'then `pip install "interplay[sc2]"`.'
+)
 NO_GAME = "StarCraft II was not found: install the game (Linux: Blizzard's headless package, 4.10) and set SC2PATH to its folder."
 
 
 def missing() -> str:
-    """The cure if the protocol package or the game is missing, else an empty string; imports neither."""
-    if find_spec("s2clientprotocol") is None:
-        return NO_PROTOCOL
-    return "" if newest_program() else NO_GAME
+    """The cure if the protocol package or the game is missing, else an empty string."""
+    try:
+        programs()
+    except MissingExtraError as error:
+        return str(error)
+    return ""
 
 
 def messages() -> Any:
-    """The module with the protocol's messages (`sc2api_pb2`)."""
+    """The module with the protocol's messages (`sc2api_pb2`).
+
+    Raises:
+        MissingExtraError: without the package, or with another one in its place.
+    """
     try:
         from s2clientprotocol import sc2api_pb2
     except ImportError as error:
         raise MissingExtraError(NO_PROTOCOL) from error
+    except TypeError as error:  # s2clientprotocol, which needs a protobuf of long ago
+        raise MissingExtraError(WRONG_PROTOCOL) from error
     return sc2api_pb2
 
 
@@ -42,26 +53,19 @@ def game_folder() -> Path:
     return Path(os.environ.get("SC2PATH") or "~/StarCraftII").expanduser()
 
 
-def newest_program() -> Path | None:
-    """The program of the newest build, ``Versions/BaseNNNNN/SC2_x64``; None without the game."""
-    builds = sorted(
-        (path for path in game_folder().glob("Versions/Base*/SC2_x64") if path.parent.name[4:].isdecimal()),
-        key=lambda path: int(path.parent.name[4:]),
-    )
-    return builds[-1] if builds else None
-
-
-def program() -> Path:
-    """`newest_program`.
+def programs() -> list[Path]:
+    """The programs of the builds, ``Versions/BaseNNNNN/SC2_x64``, the newest first; at least one.
 
     Raises:
-        MissingExtraError: without the game.
+        MissingExtraError: without protocol package or game.
     """
     messages()
-    found = newest_program()
-    if found is None:
+    builds = [
+        path for path in game_folder().glob("Versions/Base*/SC2_x64") if path.parent.name[4:].isdecimal()
+    ]
+    if not builds:
         raise MissingExtraError(NO_GAME)
-    return found
+    return sorted(builds, key=lambda path: -int(path.parent.name[4:]))
 
 
 def map_path(name: str) -> str:

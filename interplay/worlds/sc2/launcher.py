@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import time
 import weakref
+from pathlib import Path
 from typing import Any
 
 from websockets.exceptions import WebSocketException
@@ -40,19 +41,25 @@ class GameProcess:
     """One running game and the connection to it.
 
     Raises:
-        MissingExtraError: without protocol package or game.
         GameLost: if the process ends, or does not listen in time.
-        UserError: if its version is not `game_version`.
+        UserError: if the program cannot be run.
 
     Attributes:
         client: the connection.
         process: the started program.
+        version: of the game, "4.10.0.75689".
     """
 
-    def __init__(self, settings: GameSettings) -> None:
+    def __init__(self, program: Path, settings: GameSettings) -> None:
         (port,) = free_ports(1)
         self._scratch = tempfile.mkdtemp(prefix="interplay-sc2-")
-        self.process = _start(port, self._scratch)
+        try:
+            self.process = _start(program, port, self._scratch)
+        except OSError as error:
+            shutil.rmtree(self._scratch)
+            raise UserError(
+                f"{program} cannot be run: {error.strerror}; make it executable, or install the game for this machine"
+            ) from error
         try:
             keeper = subprocess.Popen(
                 ["/bin/sh", "-c", KEEPER, str(self.process.pid), self._scratch],
@@ -66,14 +73,8 @@ class GameProcess:
         self._end = weakref.finalize(
             self, _end, self.process, keeper, self._scratch
         )  # also when Python exits
-        self.client = self._connect(port, settings)
-        version = self.client.call(ping={}).game_version
-        if settings.game_version != "any" and not _fits(version, settings.game_version):
-            self.close()
-            raise UserError(
-                f"game_version = {settings.game_version}: {engine.game_folder()} has StarCraft II {version}; "
-                'install that version, or set game_version = "any"'
-            )
+        self.client = self._connect(program, port, settings)
+        self.version: str = self.client.call(ping={}).game_version
 
     def close(self) -> None:
         """Ends the process."""
@@ -81,7 +82,7 @@ class GameProcess:
             client.close()
         self._end()
 
-    def _connect(self, port: int, settings: GameSettings) -> Client:
+    def _connect(self, program: Path, port: int, settings: GameSettings) -> Client:
         deadline, quiet = time.monotonic() + settings.start_seconds, time.monotonic() + AFTER
         while True:
             try:
@@ -89,7 +90,7 @@ class GameProcess:
             except (OSError, WebSocketException):
                 if (code := self.process.poll()) is not None:
                     self._end()
-                    raise GameLost(f"{engine.program()} ended with code {code} as it started") from None
+                    raise GameLost(f"{program} ended with code {code} as it started") from None
                 if time.monotonic() > deadline:
                     self._end()
                     raise GameLost(
@@ -101,8 +102,28 @@ class GameProcess:
                 time.sleep(RETRY_SECONDS)
 
 
-def _start(port: int, scratch: str) -> subprocess.Popen[bytes]:
-    program, folder = engine.program(), engine.game_folder()
+def start_game(settings: GameSettings) -> GameProcess:
+    """A game of the newest build whose version is `game_version`; only a running build says its version.
+
+    Raises:
+        MissingExtraError: without protocol package or game.
+        UserError: if no build has that version.
+    """
+    versions = []
+    for program in engine.programs():
+        game = GameProcess(program, settings)
+        if settings.game_version == "any" or _fits(game.version, settings.game_version):
+            return game
+        game.close()
+        versions.append(game.version)
+    raise UserError(
+        f"game_version = {settings.game_version}: {engine.game_folder()} has StarCraft II {', '.join(versions)}; "
+        'install that version, or set game_version = "any"'
+    )
+
+
+def _start(program: Path, port: int, scratch: str) -> subprocess.Popen[bytes]:
+    folder = engine.game_folder()
     libraries = [os.environ.get("LD_LIBRARY_PATH"), f"{folder}/Libs/"]
     return subprocess.Popen(
         [

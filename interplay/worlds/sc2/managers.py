@@ -7,10 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from interplay.worlds.sc2.commander import (
+    LURKERS,
     Command,
     Commander,
     attack,
     inject,
+    lurk,
     mine_when_idle,
     to_gas,
     to_minerals,
@@ -79,10 +81,14 @@ class Managers:
         }
 
     def fight(self, choice: int, view: View) -> list[Command]:
-        """All combat units attack towards one place; none where it does not exist."""
-        army = np.flatnonzero(combat(view))
+        """All combat units attack towards one place, lurkers by `lurk`; none where it does not exist."""
         place = self._place(choice, view)
-        return [attack(view, army, place)] if len(army) and place is not None else []
+        if place is None:
+            return []
+        lurkers = combat(view) & np.isin(view.kinds, LURKERS)
+        army = np.flatnonzero(combat(view) & ~lurkers)
+        commands = [one for unit in np.flatnonzero(lurkers).tolist() for one in lurk(view, unit, place)]
+        return [attack(view, army, place), *commands] if len(army) else commands
 
     def _place(self, choice: int, view: View) -> np.ndarray | None:
         ground, stance = self._ground, choice - self._areas

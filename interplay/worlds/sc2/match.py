@@ -10,7 +10,7 @@ import numpy as np
 from interplay.worlds.sc2 import engine
 from interplay.worlds.sc2.client import Client, call_all
 from interplay.worlds.sc2.config import GameSettings
-from interplay.worlds.sc2.launcher import GameProcess, free_ports
+from interplay.worlds.sc2.launcher import GameProcess, free_ports, start_game
 
 SUCCESS = 1  # error_pb2.ActionResult
 
@@ -62,7 +62,7 @@ class Match:
         if self._played >= self.settings.matches:
             self.close()
         while len(self._processes) < len(self.plan.races):
-            self._processes.append(GameProcess(self.settings))
+            self._processes.append(start_game(self.settings))
         self._leave()
         patience = self.settings.start_seconds  # a map takes seconds to load
         call_all(self.clients[:1], [{"create_game": self._creation(seed)}], patience)

@@ -40,7 +40,7 @@ class ZvzWorld(World):
     def __init__(
         self, settings: MatchSettings, num_worlds: int = 1, seed: int = 0, first_world: int = 0
     ) -> None:
-        engine.program()
+        engine.programs()
         self.settings = settings
         players = 2 if settings.opponent == "player" else 1
         self.action_names = self._heads = heads_of(settings)
@@ -51,7 +51,9 @@ class ZvzWorld(World):
         super().__init__(
             num_worlds, names, [Kind("agent", tuple(range(players)), space, actions)], seed, first_world
         )
-        self.tick_seconds = min(settings.wait) / LOOPS_PER_SECOND
+        waits = settings.wait[:players]
+        if not settings.chosen_waits and max(waits) % min(waits) == 0:  # else steps differ in length
+            self.tick_seconds = min(waits) / LOOPS_PER_SECOND
         shape = num_worlds, players
         acting, terminated, truncated = np.zeros((3, *shape), bool)
         over = np.zeros(num_worlds, bool)

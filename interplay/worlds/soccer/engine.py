@@ -8,7 +8,7 @@ arrays, whatever the thread, the batch and the place in it.
 from __future__ import annotations
 
 import copy
-from importlib.util import find_spec
+from importlib.metadata import distributions
 from typing import Any
 
 import numpy as np
@@ -19,24 +19,25 @@ from interplay.worlds.soccer.config import SoccerSettings
 from interplay.worlds.soccer.model import FIRST_POST, FIXED, Furniture, build_mjcf
 from interplay.worlds.soccer.state import BALL_POSITIONS, SoccerState
 
-CURE = 'The Soccer game is not installed: run `pip install "interplay[soccer]"`.'  # specification 1
+VERSION = "3.17.0"  # of MuJoCo, as in pyproject.toml; others compute other bits
+CURE = f'The Soccer game is not installed: run `pip install "interplay[soccer]"` (MuJoCo {VERSION} and no other version).'
 
 
 def missing() -> str:
-    """The line with the cure if MuJoCo is not installed, else an empty string."""
-    return "" if find_spec("mujoco") else CURE
+    """The line with the cure if this version of MuJoCo is not installed, else an empty string."""
+    return "" if VERSION in [one.version for one in distributions(name="mujoco")] else CURE
 
 
 def load_mujoco() -> Any:
     """The package mujoco.
 
     Raises:
-        MissingExtraError: if it is not installed.
+        MissingExtraError: if `VERSION` is not installed.
     """
-    try:
-        import mujoco
-    except ImportError:
-        raise MissingExtraError(CURE) from None
+    if missing():
+        raise MissingExtraError(CURE)
+    import mujoco
+
     return mujoco
 
 

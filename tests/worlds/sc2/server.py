@@ -5,6 +5,7 @@ The first process creates a match and holds it; the second one joins by the matc
 
 from __future__ import annotations
 
+import os
 import socket
 import sys
 import threading
@@ -16,7 +17,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 from websockets.sync.server import Server, ServerConnection, serve
 
-VERSION = "4.10.0.75689"
+VERSION = os.environ.get("STAND_IN_VERSION", "4.10.0.75689")
 PATIENCE = 20.0  # seconds until the other player must be there
 
 
@@ -101,6 +102,9 @@ class Program:
         return sc.Response(create_game={}, status=self.status)
 
     def join(self, wanted: Any) -> Any:
+        if not wanted.WhichOneof("participation"):
+            error = sc.ResponseJoinGame.MissingParticipation
+            return sc.Response(join_game={"error": error}, status=self.status)
         port = wanted.server_ports.game_port
         self.status = sc.in_game
         if self.table is not None:

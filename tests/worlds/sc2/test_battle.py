@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
 from pathlib import Path
@@ -14,8 +15,12 @@ import numpy as np
 import pytest
 
 from interplay.core.errors import CannotSave, MissingExtraError, UserError
+from interplay.core.settings import build
 from interplay.registry import make_policy
 from interplay.worlds.sc2.client import GameLost
+from interplay.worlds.sc2.config import GameBattleSettings, GameSettings
+from interplay.worlds.sc2.launcher import start_game
+from interplay.worlds.sc2.match import Match
 from tests.worlds.sc2.game import install
 from tests.worlds.sc2.scenes import put_on_grid
 
@@ -156,6 +161,48 @@ def test_another_version_is_refused(make):
             make(game_version=other).reset()
     for own in ("any", "4", "4.10.0"):
         make(game_version=own, limit=2).reset()
+
+
+def test_the_newest_build_of_the_version_is_run(monkeypatch, tmp_path):
+    old = install(tmp_path) / "Versions" / "Base75689" / "SC2_x64"
+    new = tmp_path / "Versions" / "Base99999" / "SC2_x64"
+    new.parent.mkdir()
+    new.write_text(old.read_text().replace("PYTHONPATH", "STAND_IN_VERSION=5.0.14.99999 PYTHONPATH"))
+    new.chmod(0o755)
+    monkeypatch.setenv("SC2PATH", str(tmp_path))
+    for wanted, program in (("4.10", old), ("5.0", new), ("any", new)):
+        game = start_game(GameSettings(game_version=wanted))
+        game.close()
+        assert game.process.args[0] == str(program)
+    with pytest.raises(UserError, match=r"5\.0\.14\.99999, 4\.10\.0\.75689"):
+        start_game(GameSettings(game_version="4.9"))
+
+
+def test_a_program_that_cannot_be_run_is_one_line_and_leaves_no_folder(make, monkeypatch, tmp_path):
+    (install(tmp_path) / "Versions" / "Base75689" / "SC2_x64").chmod(0o644)
+    monkeypatch.setenv("SC2PATH", str(tmp_path))
+    (tmp_path / "scratch").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
+    with pytest.raises(UserError, match="SC2_x64 cannot be run"):
+        make().reset()
+    assert list((tmp_path / "scratch").iterdir()) == []
+
+
+def test_a_refused_join_is_tried_again_with_new_processes(make, monkeypatch):
+    world, usual = make("sc2/zvz", opponent="Easy"), Match._joins
+    first = iter([[{"join_game": {}}]])
+    monkeypatch.setattr(Match, "_joins", lambda self: next(first, None) or usual(self))
+    with pytest.warns(UserWarning, match="copy 0: StarCraft II refused join_game: MissingParticipation"):
+        assert world.reset().acting.all()
+    assert world.metrics["engine_restarts"].tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    "options", [{"jitter": True}, {"barrier": True}, {"bounce_radius": 0.0}, {"mutalisk_regeneration": True}]
+)
+def test_numbers_that_are_the_games_are_refused(options):
+    with pytest.raises(UserError, match=next(iter(options))):
+        build(GameBattleSettings, options, "sc2/battle-mab")
 
 
 def test_refusals_of_a_match_lose_it_and_those_of_its_making_are_errors(make):

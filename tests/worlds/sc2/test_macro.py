@@ -10,7 +10,7 @@ import pytest
 from interplay.worlds.sc2.commander import Commander, building_sites
 from interplay.worlds.sc2.ids import ATTACK, BURROW, GATHER, INJECT, MOVE, RETURN, UNBURROW
 from interplay.worlds.sc2.macro import MACROS, RELEASED, index_of, legal
-from interplay.worlds.sc2.regions import ground_of
+from interplay.worlds.sc2.regions import centre_of, ground_of, region_of
 from interplay.worlds.sc2.things import BUILDING, MORPH, THINGS, UNIT, UPGRADE
 from tests.worlds.sc2.messages import east, prices, unit, view, west
 from tests.worlds.sc2.zerg import ability_of, data
@@ -293,6 +293,15 @@ def test_new_units_gather_in_the_region_of_the_start():
     assert (east().home, west().home, ground.home) == (9, 9, 3)
     (order,) = command("nothing", unit("own", "roach", 1, 1), ground=ground)
     assert order["target_world_space_pos"] == {"x": 75, "y": 50}
+
+
+def test_the_middle_of_a_region_lies_in_the_players_frame():
+    """90 x 60, by thirds: the home of the western player, its region 9, is the north-west."""
+    assert [centre_of(west(), region).tolist() for region in (9, 1, 3)] == [[15, 50], [75, 10], [15, 10]]
+    assert [centre_of(east(), region).tolist() for region in (9, 1, 3)] == [[75, 10], [15, 50], [75, 50]]
+    for ground in (east(), west()):
+        middles = np.array([centre_of(ground, region) for region in range(1, 10)])
+        assert region_of(ground, middles).tolist() == list(range(1, 10))
 
 
 def test_a_nydus_worm_comes_out_beside_the_enemys_start():

@@ -8,7 +8,7 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.registry import make_policy
 from interplay.worlds.sc2.commander import Commander
-from interplay.worlds.sc2.ids import ATTACK, GATHER
+from interplay.worlds.sc2.ids import ATTACK, BURROW, GATHER, UNBURROW
 from interplay.worlds.sc2.macro import index_of, legal
 from interplay.worlds.sc2.managers import (
     DEFEND,
@@ -77,6 +77,19 @@ def test_defending_means_the_nearest_enemy_at_home():
         managers(), {"combat": 5}, *ARMY, unit("enemy", "zergling", 60, 12), unit("enemy", "roach", 70, 20)
     )
     assert found[-1]["target_world_space_pos"] == {"x": 70, "y": 20}
+
+
+def test_lurkers_burrow_beside_ground_units_and_walk_elsewhere():
+    lurker, burrowed = (unit("own", name, 70, 10) for name in ("lurker", "burrowed_lurker"))
+    near, far = unit("enemy", "roach", 70, 18), unit("enemy", "roach", 70, 19)
+    for units, expected in (
+        ((*ARMY, lurker, near), [(ATTACK, [100, 101]), (BURROW, [102])]),
+        ((burrowed, near), []),
+        ((burrowed, far), [(UNBURROW, [100])]),
+        ((lurker, far), [(ATTACK, [100])]),
+    ):
+        found = orders(managers(), {"production": 0, "resource": 2, "combat": 6}, *units)
+        assert [(order["ability_id"], order["unit_tags"]) for order in found] == expected
 
 
 def test_the_resource_manager_keeps_its_last_choice():

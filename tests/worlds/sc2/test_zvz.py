@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+from types import ModuleType
 
 import numpy as np
 import pytest
 from s2clientprotocol import common_pb2
 from s2clientprotocol import sc2api_pb2 as sc
 
-from interplay.core.errors import CannotSave, MissingExtraError
+from interplay.core.errors import CannotSave, MissingExtraError, UserError
+from interplay.core.settings import build
 from interplay.registry import make_policy
 from interplay.worlds.sc2 import engine, payoff
-from interplay.worlds.sc2.config import WAITS
+from interplay.worlds.sc2.config import WAITS, MatchSettings
+from interplay.worlds.sc2.duel import Duel
 from interplay.worlds.sc2.match import Match
+from interplay.worlds.sc2.zvz import ZvzWorld
 from tests.worlds.sc2.messages import unit, view
 
 
@@ -98,6 +103,66 @@ def test_players_with_other_waits_act_when_they_are_due(make):
     np.testing.assert_array_equal(seen[1][0], seen[0][0])  # not due: the same observation
     np.testing.assert_array_equal(seen[2][1], seen[1][1])
     assert (seen[2][0] != seen[1][0]).any()
+
+
+def test_a_player_that_is_not_due_is_paid_nothing(make, monkeypatch):
+    monkeypatch.setattr(payoff, "reward_vector", lambda before, now: np.ones(3))
+    world = make("sc2/zvz", wait=[32, 48], reward="vector", limit=400)
+    world.reset()
+    paid = [world.step(np.zeros((1, 2), int)).reward[0].tolist() for _ in range(4)]
+    assert paid == [[3, 0], [0, 3], [3, 0], [3, 3]]
+
+
+@pytest.mark.parametrize(
+    ("options", "seconds"),
+    [
+        ({}, 2),
+        ({"wait": [32, 64]}, 2),
+        ({"wait": [32, 48]}, None),
+        ({"chosen_waits": True}, None),
+        ({"wait": [64, 32], "opponent": "Easy"}, 4),
+    ],
+)
+def test_a_step_has_a_length_where_all_have_the_same(make, options, seconds):
+    assert make("sc2/zvz", **options).tick_seconds == seconds
+
+
+def test_every_match_has_its_own_seed(make, monkeypatch):
+    seeds = []
+    monkeypatch.setattr(Duel, "begin", lambda self, seed: seeds.append(seed))
+    monkeypatch.setattr(ZvzWorld, "_copy", lambda self, w: None)
+    world = make("sc2/zvz", num_worlds=3, seed=5)
+    world.reset()
+    world.reset(np.array([False, True, True]))
+    assert len(set(seeds)) == len(seeds) == 5
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"active": "released", "control": "managers"},
+        {"wait": [16, 16], "chosen_waits": True},
+        {"wait": [16, 8], "opponent": "Easy"},
+        {"areas": 8},
+        {"areas": 8, "control": "managers", "scripts": ["combat"]},
+    ],
+)
+def test_options_that_nothing_reads_are_refused(options):
+    with pytest.raises(UserError, match=next(iter(options))):
+        build(MatchSettings, options, "sc2/zvz")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"wait": [16, 16], "opponent": "Easy"},
+        {"wait": [16, 32], "opponent": "Easy"},
+        {"areas": 8, "see_areas": True},
+        {"areas": 8, "control": "managers", "scripts": ["production"]},
+    ],
+)
+def test_options_that_something_reads_are_taken(options):
+    build(MatchSettings, options, "sc2/zvz")
 
 
 def test_a_cut_shows_both_players_the_end(make):
@@ -263,17 +328,27 @@ def test_what_is_missing_has_its_sentence(monkeypatch, tmp_path):
     assert engine.missing() == ""
     monkeypatch.setenv("SC2PATH", str(tmp_path))
     assert "SC2PATH" in engine.missing()
-    monkeypatch.setattr(engine, "find_spec", lambda name: None)
-    assert "interplay[sc2]" in engine.missing()
-    monkeypatch.setitem(__import__("sys").modules, "s2clientprotocol", None)
+    monkeypatch.setitem(sys.modules, "s2clientprotocol", None)
+    assert engine.missing() == engine.NO_PROTOCOL
     with pytest.raises(MissingExtraError):
         engine.messages()
 
 
-def test_the_newest_build_is_run(monkeypatch, tmp_path):
-    for build in (9, 75689, 75025):
-        path = tmp_path / "Versions" / f"Base{build}" / "SC2_x64"
+def test_another_package_in_place_of_the_protocols_has_its_sentence(monkeypatch):
+    class Other(ModuleType):
+        def __getattr__(self, name):
+            raise TypeError("Descriptors cannot be created directly.")
+
+    monkeypatch.setitem(sys.modules, "s2clientprotocol", Other("s2clientprotocol"))
+    assert "pip uninstall s2clientprotocol" in engine.missing()
+    with pytest.raises(MissingExtraError, match="pip uninstall"):
+        engine.messages()
+
+
+def test_the_newest_build_comes_first(monkeypatch, tmp_path):
+    for number in (9, 75689, 75025):
+        path = tmp_path / "Versions" / f"Base{number}" / "SC2_x64"
         path.parent.mkdir(parents=True)
         path.touch()
     monkeypatch.setenv("SC2PATH", str(tmp_path))
-    assert engine.program().parent.name == "Base75689"
+    assert [path.parent.name for path in engine.programs()] == ["Base75689", "Base75025", "Base9"]
