@@ -15,6 +15,7 @@ from interplay.core.settings import Reward, Settings
 TICS_PER_SECOND = 35
 MOST_PLAYERS = 8  # of a match, bots not counted (specification 7.1)
 MOST_BOTS = 7
+RESPAWN_DELAY = 10  # seconds (specification 7.1)
 
 Resolution = Literal[
     "160x120", "200x150", "256x144", "320x180", "320x200", "320x240", "400x225", "400x300", "640x480"
@@ -69,9 +70,8 @@ ROOM = (
 )
 
 # Rules after the policy's choice (specification 7.4).
-HISTORY = 60  # decisions
 SAME_TURNS = 3  # more equal turns running become a turn by degrees
-TURN = 20.0  # degrees
+TURN = 20.0  # degrees a decision
 SAME_MOVES = 16  # moves running, of which every multiple becomes a turn of 180 degrees
 AFTER_SHOT = 3  # decisions without speed
 BLAST = 128.0 + 16.0  # units: reach of an exploding barrel, and the radius of a player
@@ -99,7 +99,7 @@ class DoomSettings(Settings):
     start: Annotated[int, Field(ge=1, le=1_000)] = 10  # first tic of an episode (specification 7.1)
     frames: Annotated[int, Field(ge=1, le=100)] = 2  # tics of a decision (specification 7.1)
     skill: Annotated[int, Field(ge=1, le=5)] = 3
-    respawn_delay: Annotated[int, Field(ge=0, le=60)] = 10  # seconds (specification 7.1)
+    respawn_delay: Annotated[int, Field(ge=0, le=60)] = RESPAWN_DELAY
     no_cheat: bool = False  # the engine gives no labels, depth and positions (specification 7.3)
     resolution: Resolution = "160x120"
     colour: bool = True
@@ -134,8 +134,13 @@ class DoomSettings(Settings):
             raise ValueError(
                 "suppress_fire and avoid_barrel read labels; pass labels or enemies = true and no_cheat = false"
             )
-        if self.no_cheat and not self.hosted:
-            raise ValueError("no_cheat does nothing in games of one player on this map; leave it out")
+        if not self.hosted and (self.no_cheat or self.respawn_delay != RESPAWN_DELAY):
+            raise ValueError("no_cheat and respawn_delay do nothing in games of one player on this map")
+        crowded = self.together if self.map == "basic" else self.map == "duel" and self.players > 2
+        if crowded and not self.wad:
+            raise ValueError(
+                f'map = "{self.map}" has too few starts; set fewer players or bots, or another map'
+            )
         if len(set(self.buttons)) < len(self.buttons) or not self.buttons:
             raise ValueError(f"buttons = {self.buttons}; name each button once, and at least one")
         if len(set(self.variables)) < len(self.variables) or not self.variables:

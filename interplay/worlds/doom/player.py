@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.worlds.doom.config import HISTORY, DoomSettings
+from interplay.worlds.doom.config import AFTER_SHOT, DoomSettings
 from interplay.worlds.doom.engine import aims_at_barrel, classes_of, enemies_of, shows_enemy
 from interplay.worlds.doom.variables import COLUMN, scaled
 
@@ -44,7 +44,8 @@ class Player:
         dead, was_dead: after and before the decision; a dead player waits to respawn, or its episode has ended.
         ended: the map's rules have ended the episode.
         holds_fire: its next shot is dropped, by the options and the labels of the picture.
-        rooms, past: places entered and choices made since the last death.
+        rooms: places entered since the last death.
+        past, running: the newest choices since then, and how many in a row were equal.
     """
 
     def __init__(self, settings: DoomSettings, rows: Mapping[str, np.ndarray]) -> None:
@@ -65,13 +66,18 @@ class Player:
     def forget(self) -> None:
         """Clears what a life has gathered."""
         self.rooms: set[tuple[int, int]] = set()
-        self.past: deque[int] = deque(maxlen=HISTORY)
+        self.past: deque[int] = deque(maxlen=AFTER_SHOT)
+        self.running = 0
 
     def begin(self) -> None:
         """Reads the first state of an episode."""
         self.forget()
         self.read()
         self.before, self.first, self.was_dead = self.values, self.values, self.dead
+
+    def gained(self, name: str) -> float:
+        """The change of a variable since the episode's beginning."""
+        return self.values[COLUMN[name]] - self.first[COLUMN[name]]
 
     def play(self, held: list[float], meet: Callable[[], object]) -> None:
         """Plays a decision.

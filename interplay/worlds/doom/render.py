@@ -10,6 +10,7 @@ from interplay.core.controls import Controls
 from interplay.core.scene import Canvas
 from interplay.worlds.doom.buttons import HELD, RELEASED, first_button, names_of
 from interplay.worlds.doom.config import DoomSettings
+from interplay.worlds.doom.player import Player
 from interplay.worlds.doom.variables import COLUMN
 
 GAP = 4  # pixels between screens
@@ -27,14 +28,14 @@ KEYS = {
 
 
 def draw_screens(
-    canvas: Canvas, screens: np.ndarray, agents: Sequence[str], values: Sequence[Sequence[float]]
+    canvas: Canvas, screens: np.ndarray, agents: Sequence[str], players: Sequence[Player]
 ) -> None:
     """Draws all screens (A, H, L, channels) as one picture, and a table of the players."""
     canvas.picture(side_by_side(screens))
     rows = [
-        [name, *(int(max(values[a][COLUMN[key]], 0)) for key in ("health", "ammo", "armour"))]
-        + [int(values[a][COLUMN[key]]) for key in ("frags", "deaths")]
-        for a, name in enumerate(agents)
+        [name, *(int(max(player.values[COLUMN[key]], 0)) for key in ("health", "ammo", "armour"))]
+        + [int(player.gained(key)) for key in ("frags", "deaths")]
+        for name, player in zip(agents, players, strict=True)
     ]
     canvas.table("players", ["player", "health", "ammo", "armour", "frags", "deaths"], rows)
 

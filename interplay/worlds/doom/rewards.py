@@ -19,7 +19,7 @@ from interplay.worlds.doom.config import (
 )
 from interplay.worlds.doom.variables import COLUMN
 
-NAVIGATION = COMPONENTS.index("navigation")
+NAVIGATION, MOVEMENT = COMPONENTS.index("navigation"), COMPONENTS.index("movement")
 _READ = [COLUMN[name] for name in ("frags", "hits", "hits_taken", "health", "ammo", "armour", "x", "y")]
 
 

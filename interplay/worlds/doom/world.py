@@ -17,14 +17,14 @@ from interplay.core.world import ArrayWorld, Kind, TimeStep
 from interplay.sim.batch.world import environment_seeds
 from interplay.worlds.doom.batch import Matches
 from interplay.worlds.doom.buttons import ACTION_SETS, FIRE, action_space, buttons_of, names_of, press_table
-from interplay.worlds.doom.config import COMPONENTS, LOST_IN_A_ROW, TICS_PER_SECOND, DoomSettings
+from interplay.worlds.doom.config import COMPONENTS, LOST_IN_A_ROW, TICS_PER_SECOND, TURN, DoomSettings
 from interplay.worlds.doom.match import Match
 from interplay.worlds.doom.observe import allocate, observation_space
 from interplay.worlds.doom.outcome import outcomes, rounded
 from interplay.worlds.doom.player import Player
 from interplay.worlds.doom.post_rules import post_rule
 from interplay.worlds.doom.render import draw_screens, keys_of
-from interplay.worlds.doom.rewards import NAVIGATION, enter_room, reward_vector
+from interplay.worlds.doom.rewards import MOVEMENT, NAVIGATION, enter_room, reward_vector
 from interplay.worlds.doom.variables import COLUMN, FRAGS_OF
 
 _COUNTED = ("frags", "deaths", "hits", "hits_taken", "kills")  # metrics of an episode, by variable
@@ -87,10 +87,8 @@ class DoomWorld(ArrayWorld):
         frags share places of different values. ``tic_drift`` is the largest difference of the players' tics; ``engine_restarts`` counts
         lost matches of the world's life.
         """
-        since = np.array(
-            [[np.subtract(one.values, one.first) for one in match.players] for match in self._matches]
-        )
-        counts = {name: since[..., COLUMN[name]] for name in _COUNTED}
+        rows = [match.players for match in self._matches]
+        counts = {key: np.array([[one.gained(key) for one in row] for row in rows]) for key in _COUNTED}
         ranked = {"outcome": self._outcome} if self.settings.together else {}
         if self.settings.bots:
             ranked["bot_frags"] = np.array(
@@ -102,8 +100,8 @@ class DoomWorld(ArrayWorld):
         return keys_of(self.settings)
 
     def draw(self, canvas: Canvas, world: int) -> None:
-        values = [player.values for player in self._matches[world].players]
-        draw_screens(canvas, self._views.observation["screen"][world], self.agents, values)
+        screens = self._views.observation["screen"][world]
+        draw_screens(canvas, screens, self.agents, self._matches[world].players)
 
     def save(self) -> dict[str, np.ndarray]:
         """Refused: the state is in the engines.
@@ -199,7 +197,9 @@ class DoomWorld(ArrayWorld):
             return self._table[chosen]
         settings, held = self.settings, chosen
         if settings.post_rules:
-            kept = post_rule(self._choices, tuple(player.past), chosen, settings.navigate)
+            player.running = player.running + 1 if list(player.past)[-1:] == [chosen] else 1
+            turn = TURN / settings.frames  # the engine adds it in every tic
+            kept = post_rule(self._choices, player.past, player.running, chosen, settings.navigate, turn)
             player.past.append(chosen)
             held = [kept.get(name, 0.0) for name in self._buttons]
         elif settings.actions != "buttons":
@@ -228,7 +228,9 @@ class DoomWorld(ArrayWorld):
         """A player's reward by its components, which it writes."""
         alive = not (player.dead or player.was_dead)
         vector = reward_vector(player.before, player.values, alive)
-        if alive:
+        if self.settings.no_cheat:
+            vector[MOVEMENT] = 0.0  # the engine gives no positions
+        elif alive:
             vector[NAVIGATION] = float(enter_room(player.rooms, player.values[_X], player.values[_Y]))
         self.rewards[w, a] = vector
         return sum(map(mul, vector, self.settings.weights))
@@ -244,10 +246,8 @@ class DoomWorld(ArrayWorld):
 
     def _rank(self, w: int) -> None:
         """Writes the outcome of a match, which takes the place of navigation in the last reward (specification 7.5)."""
-        settings, players = self.settings, self._matches[w].players
-        frags = [player.values[COLUMN["frags"]] for player in players] + _frags_of_bots(
-            self._matches[w], settings
-        )
+        settings, match = self.settings, self._matches[w]
+        frags = [player.gained("frags") for player in match.players] + _frags_of_bots(match, settings)
         exact = outcomes(np.array(frags))[: settings.players]
         self._outcome[w] = rounded(exact)
         if settings.reward == "vector":

@@ -154,6 +154,19 @@ def test_a_duel_is_played_to_its_end_with_deaths_and_an_outcome(made):
     assert paid > 0
 
 
+def test_the_reward_of_each_step_is_the_weighted_sum_of_its_components(made):
+    weights = (3.0, -2.0, 0.5, 0.7, 5.0, 1.1, 0.3, 4.0, 0.9, 8.0)
+    world = made("doom/duel", seed=2, tics=400, respawn_delay=0, weights=weights)
+    world.reset()
+    survivor, victim = world._matches[0].players
+    for number, step in enumerate(play(world, 300)):
+        assert step.reward[0] == pytest.approx(world.rewards[0] @ weights, rel=1e-6)
+        if number > 20 and victim.gained("frags") == survivor.gained("frags"):
+            victim.game.send_game_command("kill")  # a new life is protected for a while
+    assert number == 199
+    assert world.rewards[0, :, 0].tolist() == world.metrics["outcome"][0].tolist() != [0, 0]
+
+
 def test_a_match_against_built_in_players_ranks_them_too(made):
     world = made("doom/deathmatch", seed=1, players=1, bots=2, tics=400, respawn_delay=0)
     world.reset()
@@ -225,6 +238,55 @@ def test_a_step_without_a_living_player_lasts_until_one_has_respawned(made):
     assert game.get_episode_time() - tics[-1] > 35  # two seconds after the death
     assert world.rewards[0, 0, 2] == -1  # a suicide is a lost frag
     assert world.rewards[0, 0, 9] == 0  # the way to the next start is no movement
+
+
+def test_a_new_life_remembers_nothing_of_the_one_before(made):
+    world = made("doom/deathmatch", seed=1, players=1, tics=700, respawn_delay=0, post_rules=True)
+    world.reset()
+    player = world._matches[0].players[0]
+    list(play(world, 5))
+    player.rooms.update((x, y) for x in range(-20, 20) for y in range(-20, 20))  # the whole map
+    world.step(np.full((1, 1), 1))
+    assert world.rewards[0, 0, 0] == 0
+    player.game.send_game_command("kill")
+    while not player.was_dead:
+        world.step(np.full((1, 1), 1))
+    assert (player.dead, len(player.past), player.running) == (False, 0, 0)
+    world.step(np.full((1, 1), 1))
+    assert world.rewards[0, 0, 0] == 1  # a room that the life before had entered
+
+
+@pytest.mark.parametrize("no_cheat", [False, True])
+def test_the_rule_of_the_competition_hides_things_depth_and_places(made, no_cheat):
+    options = {"labels": True, "enemies": True, "depth": True, "no_cheat": no_cheat}
+    world = made("doom/deathmatch", seed=1, players=1, **options)
+    shown, player = world.reset().observation, world._matches[0].players[0]
+    assert shown["screen"].any()
+    for place in (COLUMN["x"], COLUMN["y"]):
+        assert (player.values[place] == 0) == no_cheat
+    paid, seen = np.zeros(10), set()
+    for _ in range(40):
+        world.step(np.full((1, 1), 1))
+        paid += np.abs(world.rewards[0, 0])
+        seen |= {name for name in ("labels", "depth") if shown[name].any()}
+    assert seen == (set() if no_cheat else {"labels", "depth"})
+    assert not shown["enemies"].any()
+    assert [paid[0] == 0, paid[9] == 0] == [no_cheat, no_cheat]
+
+
+def test_depth_and_automap_are_the_engines(made):
+    world = made("doom/basic", seed=2, depth=True, automap=True)
+    shown, state = world.reset().observation, world._matches[0].players[0].game.get_state()
+    assert np.array_equal(shown["automap"][0, 0], state.automap_buffer)
+    assert not np.array_equal(shown["automap"], shown["screen"])
+    assert np.array_equal(shown["depth"][0, 0, :, :, 0], state.depth_buffer)
+    assert shown["depth"].any()
+
+
+def test_the_engine_plays_with_the_skill_of_the_settings(made):
+    world = made("doom/basic", skill=4)
+    world.reset()
+    assert world._matches[0].players[0].game.get_doom_skill() == 4
 
 
 def test_labels_are_classes_of_the_things_in_the_picture(made):
@@ -429,14 +491,16 @@ def test_a_turn_by_positive_degrees_turns_right(tmp_path):
     assert turned[1] < 0
 
 
-def test_rules_after_the_choice_play_in_the_engine(made):
-    world = made("doom/basic", seed=3, actions="discrete7", post_rules=True, reward="vector")
+@pytest.mark.parametrize("frames", [2, 5])
+def test_the_fourth_equal_turn_is_one_of_20_degrees_in_the_engine(made, frames):
+    world = made("doom/basic", seed=3, actions="discrete7", post_rules=True, reward="vector", frames=frames)
     world.reset()
-    game = world._matches[0].players[0].game
+    game, facing = world._matches[0].players[0].game, load_vizdoom().GameVariable.ANGLE
+    angles = []
     for _ in range(6):
         world.step(np.full((1, 1), 1))
-    held = dict(zip(world._buttons, game.get_last_action(), strict=True))
-    assert {name: value for name, value in held.items() if value} == {"turn_left_right_delta": -20}
+        angles.append(game.get_game_variable(facing))
+    assert np.diff(angles[2:]) % 360 == pytest.approx([20] * 3, abs=0.1)
 
 
 def test_suppressed_fire_needs_an_enemy_in_the_picture(made):

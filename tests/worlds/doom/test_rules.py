@@ -11,17 +11,16 @@ import pytest
 from interplay.core.errors import MissingExtraError, UserError
 from interplay.registry import make_world
 from interplay.worlds.doom import batch
-from interplay.worlds.doom.buttons import ACTION_SETS, press_table
+from interplay.worlds.doom.buttons import ACTION_SETS, buttons_of, press_table
 from interplay.worlds.doom.config import COMPONENTS, VARIANTS, DoomSettings
-from interplay.worlds.doom.engine import CIG_2017, CURE, enemies_of, find_map, lumps_of, missing
+from interplay.worlds.doom.engine import CIG_2017, CURE, add_bots, enemies_of, find_map, lumps_of, missing
 from interplay.worlds.doom.observe import allocate
 from interplay.worlds.doom.outcome import outcomes, place_values, rounded
 from interplay.worlds.doom.player import Player
-from interplay.worlds.doom.post_rules import post_rule
-from interplay.worlds.doom.render import GAP, side_by_side
+from interplay.worlds.doom.render import GAP, keys_of, side_by_side
 from interplay.worlds.doom.rewards import enter_room, reward_vector
 from interplay.worlds.doom.variables import COLUMN, scaled
-from interplay.worlds.doom.world import _frags_of_bots
+from interplay.worlds.doom.world import DoomWorld, _frags_of_bots
 
 SEVEN, SIX = ACTION_SETS["discrete7"], ACTION_SETS["trained6"]
 ATTACK, LEFT, RIGHT, _, _, FORWARD, BACKWARD = range(7)
@@ -42,32 +41,37 @@ def test_a_reordered_list_of_buttons_gives_the_same_presses():
     assert [held[::-1] for held in other] == table
 
 
+def held_in_a_life(chosen, actions="discrete7", **options):
+    """The buttons that a player holds after each of its choices: name -> value."""
+    settings = DoomSettings(actions=actions, post_rules=True, **options)
+    player, buttons = new_player(settings), buttons_of(settings)
+    world = SimpleNamespace(settings=settings, _plain=False, _choices=ACTION_SETS[actions], _buttons=buttons)
+    held = [DoomWorld._held(world, player, choice) for choice in chosen]
+    return [{name: value for name, value in zip(buttons, row, strict=True) if value} for row in held]
+
+
 def test_the_fourth_equal_turn_running_is_a_turn_by_degrees_with_its_sign():
-    assert post_rule(SEVEN, [LEFT] * 2, LEFT) == {"turn_left": 1}
-    assert post_rule(SEVEN, [LEFT] * 3, LEFT) == {"turn_left_right_delta": -20}
-    assert post_rule(SEVEN, [RIGHT] * 9, RIGHT) == {"turn_left_right_delta": 20}
-    assert post_rule(SEVEN, [LEFT, LEFT, RIGHT, LEFT, LEFT], LEFT) == {"turn_left": 1}
+    plain, turned = {"turn_left": 1}, {"turn_left_right_delta": -10}  # in each of two tics
+    assert held_in_a_life([LEFT] * 9) == [plain] * 3 + [turned] * 6
+    assert held_in_a_life([RIGHT] * 4, frames=5)[-1] == {"turn_left_right_delta": 4}
+    assert held_in_a_life([LEFT, LEFT, RIGHT, LEFT, LEFT, LEFT])[-1] == plain
 
 
-def test_every_sixteenth_equal_move_turns_round():
-    turned = [
-        running
-        for running in range(1, 50)
-        if post_rule(SEVEN, [FORWARD] * (running - 1), FORWARD) == {"turn180": 1}
-    ]
-    assert turned == [16, 32, 48]
-    assert post_rule(SEVEN, [BACKWARD] * 15, BACKWARD) == {"move_backward": 1}
+def test_every_sixteenth_equal_move_turns_round_however_long_a_life_lasts():
+    held = held_in_a_life([BACKWARD, *[FORWARD] * 200])
+    assert [n for n, one in enumerate(held) if one == {"turn180": 1}] == list(range(16, 201, 16))
+    assert held_in_a_life([BACKWARD] * 16)[-1] == {"move_backward": 1}
 
 
 def test_speed_is_dropped_for_three_decisions_after_a_shot():
     forward, attack, side = SIX.index(("move_forward", "speed")), SIX.index(("attack",)), 2
     for since in range(6):
-        held = post_rule(SIX, [attack, *[side, side + 1] * 3][: since + 1], forward)
+        held = held_in_a_life([attack, *([side, side + 1] * 3)[:since], forward], "trained6")[-1]
         assert ("speed" in held) == (since >= 3), since
 
 
 def test_training_of_navigation_moves_to_the_side_instead_of_shooting():
-    assert post_rule(SEVEN, [], ATTACK, navigate=True) == {"move_right": 1}
+    assert held_in_a_life([ATTACK], navigate=True) == [{"move_right": 1}]
 
 
 def test_places_of_a_match_and_the_mean_of_equal_ones():
@@ -105,6 +109,27 @@ def test_frags_of_bots_are_those_of_no_player():
     assert _frags_of_bots(match, settings) == [7, 3]
 
 
+def test_the_outcome_goes_by_the_frags_of_the_episode_as_the_metric_does():
+    players = [new_player(DoomSettings(players=2)) for _ in range(2)]
+    for number, (first, last) in enumerate(((0, 3), (4, 5))):
+        players[number].first = variables(frags=first)
+        players[number].values = variables(frags=last, number=number)
+    world = SimpleNamespace(
+        settings=DoomSettings(players=2, reward="engine"),
+        _matches=[SimpleNamespace(players=players)],
+        _outcome=np.zeros((1, 2)),
+    )
+    DoomWorld._rank(world, 0)
+    assert [player.gained("frags") for player in players] == [3, 1]
+    assert world._outcome.tolist() == [[1, -1]]
+
+
+def test_a_match_gets_as_many_bots_as_were_asked_for():
+    sent: list[str] = []
+    add_bots(SimpleNamespace(send_game_command=sent.append), 2)
+    assert sent == ["removebots", "addbot", "addbot"]
+
+
 def test_enemies_are_monsters_and_players_and_nothing_else():
     categories = ("Gore", "Monster", "Self", "Player", "Weapon")
     labels = [SimpleNamespace(value=51 * n, object_category=name) for n, name in enumerate(categories)]
@@ -120,6 +145,10 @@ def variables(**given: float) -> list[float]:
     for name, value in given.items():
         row[COLUMN[name]] = value
     return row
+
+
+def new_player(settings: DoomSettings) -> Player:
+    return Player(settings, {name: array[0, 0] for name, array in allocate(settings, 1).items()})
 
 
 def label(name: str, left: int = 0, wide: int = 6, place: tuple[float, float] = (0.0, 0.0)):
@@ -161,8 +190,7 @@ def label(name: str, left: int = 0, wide: int = 6, place: tuple[float, float] = 
 )
 def test_which_pictures_hold_a_shot_back(option, shown, held):
     settings = DoomSettings(**{"labels": True, option: True})
-    rows = {name: array[0, 0] for name, array in allocate(settings, 1).items()}
-    player = Player(settings, rows)
+    player = new_player(settings)
     empty = np.zeros((120, 160), np.uint8)
     state = SimpleNamespace(
         screen_buffer=np.zeros((120, 160, 3), np.uint8),
@@ -228,6 +256,12 @@ def test_observed_variables_stay_in_their_space():
     assert [scaled(row, ("health", "ammo")) for row in rows] == [[1, 1], [0, 0], [0.5, pytest.approx(0.2)]]
 
 
+def test_arrows_turn_and_letters_step_to_their_own_side():
+    wanted = {"ArrowLeft": "turn left", "ArrowRight": "turn right", "a": "move left", "d": "move right"}
+    keys = keys_of(DoomSettings()).keys
+    assert {key: keys[key]["action"] for key in wanted} == wanted
+
+
 def test_screens_stand_side_by_side():
     screens = np.arange(1, 4, dtype=np.uint8)[:, None, None, None] * np.ones((3, 6, 8, 1), np.uint8)
     sheet = side_by_side(screens)
@@ -250,12 +284,21 @@ def test_screens_stand_side_by_side():
         {"suppress_fire": True, "enemies": True, "no_cheat": True},
         {"avoid_barrel": True},
         {"players": 1, "map": "basic", "no_cheat": True},
+        {"players": 1, "map": "basic", "respawn_delay": 0},
+        {"map": "basic"},
+        {"map": "basic", "players": 1, "bots": 1},
+        {"players": 3},
     ],
 )
 def test_wrong_options_are_one_line(options):
     with pytest.raises(UserError) as raised:
         make_world("doom/duel", **options)
     assert "\n" not in str(raised.value)
+
+
+def test_options_that_the_engine_reads_are_accepted():
+    DoomSettings(respawn_delay=0)  # the maps of death matches are hosted for one player too
+    DoomSettings(map="basic", wad="mine.wad", players=2, respawn_delay=0, no_cheat=True)
 
 
 def test_levels_are_read_from_a_map_file_and_a_broken_one_is_refused(tmp_path):
