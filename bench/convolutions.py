@@ -1,7 +1,7 @@
 """Speed of a network's convolutions: microseconds of CPU time per picture, forward and forward with backward, on one core.
 
-    .venv/bin/python bench/convolutions.py                    # 84 x 84 x 4, filters 16, 32, 32; 8 and 64 pictures at once
-    .venv/bin/python bench/convolutions.py --rows 64 --channels 32 64 64
+    .venv/bin/python -m bench.convolutions                    # 84 x 84 x 4, filters 16, 32, 32; 8 and 64 pictures at once
+    .venv/bin/python -m bench.convolutions --rows 64 --channels 32 64 64
 
 `products` is ours (interplay/train/networks/pictures.py), `xla` the convolution of XLA, each called by itself and in a loop over four shards,
 as the trainer calls it. The least of many calls.

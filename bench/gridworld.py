@@ -1,7 +1,7 @@
 """Steps per second of grid worlds on one core: as objects through their manager, as batches, and the Abmarl release's beside them.
 
-    python bench/gridworld.py
-    python bench/gridworld.py --peer /path/to/venv/bin/python     # one with abmarl installed
+    python -m bench.gridworld
+    python -m bench.gridworld --peer /path/to/venv/bin/python     # one with abmarl installed
 
 The cases of the specification's table: TeamBattle on 8 x 8 with 24 agents, who die; a maze of 8 x 18 with one navigator that sees two
 cells far; 50 x 50 with 200 agents of four teams who see three cells far, move and attack without hurting. Observations, rewards, dones

@@ -1,10 +1,10 @@
 """Where a training run's time goes: microseconds per slot and step of playing, estimating and learning, on one core.
 
-    .venv/bin/python bench/learner.py                          # survival/1v1-heals-low, preset network
-    .venv/bin/python bench/learner.py --world survival/2v2-all-low --minibatch 256
-    .venv/bin/python bench/learner.py --network mlp --json
-    .venv/bin/python bench/learner.py --world mmo/combat               # populations, tiles, policy gradient
-    .venv/bin/python bench/learner.py --world mmo/combat --workers 2   # a run of 120 s on two cores
+    .venv/bin/python -m bench.learner                          # survival/1v1-heals-low, preset network
+    .venv/bin/python -m bench.learner --world survival/2v2-all-low --minibatch 256
+    .venv/bin/python -m bench.learner --network mlp --json
+    .venv/bin/python -m bench.learner --world mmo/combat               # populations, tiles, policy gradient
+    .venv/bin/python -m bench.learner --world mmo/combat --workers 2   # a run of 120 s on two cores
 
 Prints, for one shard's worlds in the states that random play leads to:
 
@@ -59,7 +59,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     if make_world(arguments.world).num_populations > 1:
-        import populations
+        from bench import populations
 
         world, count, block = arguments.world, arguments.num_worlds, arguments.block
         if arguments.workers:

@@ -1,7 +1,7 @@
 """Speed of training with populations: what `bench/learner.py` prints for a world of populations.
 
-    .venv/bin/python bench/learner.py --world mmo/combat --num-worlds 64          # parts and the whole, on one core
-    .venv/bin/python bench/learner.py --world mmo/combat --num-worlds 64 --workers 2 --seconds 120    # a run, on two
+    .venv/bin/python -m bench.learner --world mmo/combat --num-worlds 64          # parts and the whole, on one core
+    .venv/bin/python -m bench.learner --world mmo/combat --num-worlds 64 --workers 2 --seconds 120    # a run, on two
 
 Microseconds per agent-step of one shard after `WARM` updates of the paper's training, CPU time, the least of several rounds:
 

@@ -1,8 +1,8 @@
 """Speed of the network of seats on werewolf observations: microseconds per row, forward and forward with backward, on one core.
 
-    .venv/bin/python bench/seats.py                            # 9 players, L = 1, S = 9; history 0 and 8; blocks of 64 to 512
-    .venv/bin/python bench/seats.py --history 8 --block 128 --width 32 --layers 1 --activation tanh
-    .venv/bin/python bench/seats.py --world werewolf/21-l3s9 --history 0 --block 256
+    .venv/bin/python -m bench.seats                            # 9 players, L = 1, S = 9; history 0 and 8; blocks of 64 to 512
+    .venv/bin/python -m bench.seats --history 8 --block 128 --width 32 --layers 1 --activation tanh
+    .venv/bin/python -m bench.seats --world werewolf/21-l3s9 --history 0 --block 256
 
 Observations are those of random legal play. The backward pass is that of one step of PPO on a block. Wall-clock time of a call, the
 least of many, which a busy machine disturbs little.

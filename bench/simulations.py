@@ -1,7 +1,7 @@
 """Steps per second of simulations written agent by agent, through their managers: ours, and the Abmarl release's if a Python has it.
 
-    python bench/simulations.py
-    python bench/simulations.py --peer /path/to/venv/bin/python     # one with abmarl installed
+    python -m bench.simulations
+    python -m bench.simulations --peer /path/to/venv/bin/python     # one with abmarl installed
 
 MultiCorridor with 10 cells and 5 agents, actions drawn before, resets included, median of `RUNS` runs of `SECONDS` of processor
 time each; observation, reward, done and info of everybody whom the manager reports. Runs of the peer alternate with ours. With

@@ -30,6 +30,7 @@ import psutil
 
 from interplay.core.settings import build, changed, merge, parse_overrides
 from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
+from interplay.train.run.metrics_log import ENDING
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import train
 
@@ -183,9 +184,13 @@ def bits_of(run: Path) -> dict[str, bytes]:
 
 
 def log_of(run: Path) -> list[dict[str, Any]]:
-    """The lines of the log, without times."""
+    """The lines of updates, without times; a stopped run plays no episodes out."""
     lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
-    return [{key: value for key, value in line.items() if key not in CLOCKED} for line in lines]
+    return [
+        {key: value for key, value in line.items() if key not in CLOCKED}
+        for line in lines
+        if ENDING not in line
+    ]
 
 
 def settings_of(world: str, overrides: list[str]) -> TrainSettings:

@@ -19,6 +19,7 @@ from interplay.interfaces.world import InterfacedWorld
 from interplay.registry import make_world
 from interplay.testing import world_laws
 from tests.interfaces.toys import Noise, Shift
+from tests.train.toy_worlds import Corridor
 
 pytestmark = pytest.mark.slow
 
@@ -180,6 +181,20 @@ def test_a_team_is_one_slot_that_lives_until_its_last_member_died():
             assert np.array_equal(step.terminated[:, k] | step.truncated[:, k], over)
             ends += int(over.sum())
     assert ends == 8
+
+
+@pytest.mark.parametrize(
+    ("reward", "paid"), [("mean", [0.4, 0.4]), ("sum", [0.8, 0.8]), ("first", [0.9, -0.1])]
+)
+def test_a_team_earns_by_the_rule_that_is_asked_for(reward, paid):
+    """In the fourth step the first member of team 0 and the second of team 1 arrive: 0.9, where the others earn -0.1."""
+    corridor = Corridor(agents=4)
+    corridor.teams = ((0, 1), (2, 3))
+    world = InterfacedWorld(corridor, {"agent": None}, teams=True, reward=reward)
+    world.reset()
+    for _ in range(4):
+        step = world.step({"0": np.array([[1, 0]]), "1": np.array([[0, 1]])})
+    assert step.reward[0].tolist() == pytest.approx(paid)
 
 
 def test_only_the_living_are_paid_by_interfaces():

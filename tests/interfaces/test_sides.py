@@ -21,6 +21,7 @@ from interplay.registry import make_world
 from tests.interfaces import toys
 from tests.interfaces.matches import Duel
 from tests.interfaces.toys import Counting, Regroup, Shift, built, same
+from tests.train.toy_worlds import LENGTH, Corridor
 
 
 class Recorder(Agent):
@@ -251,6 +252,27 @@ def test_the_score_of_a_world_may_be_a_metric():
     assert len(result["outcome"]) == 2
     with pytest.raises(UserError, match="no score"):
         play(match(make_world("dilemma/fixed"), score="frags"), [RandomAgent(), RandomAgent()])
+
+
+class Backwards(Corridor):
+    """Its metric is the way that is left: the less an agent earned, the more."""
+
+    @property
+    def metrics(self):
+        return {"left": LENGTH - 1.0 - self.state.place[:, :, 0]}
+
+
+@pytest.mark.parametrize(("score", "outcome"), [("return", (1, -1)), ("left", (-1, 1))])
+def test_a_match_is_ranked_by_its_score(score, outcome):
+    env = match(Backwards(), score)
+    env.reset(seed=0)
+    over, returns = False, np.zeros(2)
+    while not over:
+        _, rewards, terminated, truncated, info = env.step((1, 0))
+        returns += rewards
+        over = terminated or truncated
+    assert returns.tolist() == pytest.approx([0.6, -2.0])
+    assert info["outcome"] == outcome
 
 
 def test_a_pettingzoo_environment_is_a_match():

@@ -175,6 +175,17 @@ def test_all_rollouts_that_an_update_drops_are_counted() -> None:
     worker.close()
 
 
+def test_the_age_of_an_update_is_the_mean_over_its_rollouts() -> None:
+    """The third of three actors finishes after the first update, and the second one takes its rollout and a new one."""
+    worker = actors_of(settings_of(3, train={"shards": 2}), make_corridor)
+    worker.update()
+    while worker._finished.empty():
+        time.sleep(0.01)
+    numbers = worker.update()
+    assert (numbers["age"], numbers["oldest"]) == (0.5, 1)
+    worker.close()
+
+
 def test_every_episode_is_in_the_log_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ended, lock, end = [], threading.Lock(), Windows.end
 

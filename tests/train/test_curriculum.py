@@ -14,6 +14,7 @@ from interplay.core.trust import Untrusted, read_settings
 from interplay.sim.managers import AllStepManager
 from interplay.train.curriculum import Curriculum, in_stage
 from interplay.train.making import registry_factory
+from interplay.train.selfplay import evaluation
 from interplay.train.settings import CurriculumGroup, TrainSettings
 from interplay.verbs.settings import build_settings
 from tests.connect.telling_envs import Sized
@@ -94,6 +95,29 @@ def test_stages_end_by_agent_steps(tmp_path: Path) -> None:
 def test_a_run_that_ends_with_a_stage_is_evaluated_in_it(tmp_path: Path) -> None:
     run = trained(tmp_path / "run", BY_STEPS, steps=2 * STEPS)
     assert run.evaluate(episodes=2)["steps"].tolist() == [2, 2]
+
+
+def test_ratings_are_played_in_the_present_stage_also_after_a_resume(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run stops within the second stage."""
+    lengths: list[set[int]] = []
+    results = evaluation.match_results
+
+    def noted(played: Any, score: str) -> Any:
+        lengths.append({match.more["steps"] for match in played})
+        return results(played, score)
+
+    monkeypatch.setattr(evaluation, "match_results", noted)
+    rated = {
+        "evaluate_against": ["random"],
+        "evaluate_every": STEPS,
+        "evaluate_episodes": 2,
+        "max_updates": 4,
+    }
+    run = trained(tmp_path / "run", BY_STEPS, train=rated, steps=3 * STEPS)
+    run.resume(steps=10**6)
+    assert lengths == [{2}, {2}, {5}, {5}]
 
 
 def test_shares_of_the_run_are_of_its_own_end(tmp_path: Path) -> None:

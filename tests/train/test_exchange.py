@@ -8,13 +8,23 @@ import signal
 import threading
 import time
 from collections.abc import Sequence
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.overdue import OVERDUE
-from interplay.train.parallel.exchange import LostWorker, SharedMemory, SingleProcess, create_block, tree_sum
+from interplay.train.parallel.exchange import (
+    BEAT,
+    HEART,
+    TURN,
+    LostWorker,
+    SharedMemory,
+    SingleProcess,
+    create_block,
+    tree_sum,
+)
 from interplay.train.parallel.workers import worker_pool
 
 pytestmark = pytest.mark.slow
@@ -58,6 +68,9 @@ def test_workers_get_each_others_vectors_in_every_turn() -> None:
             total = exchange.all_reduce(np.full(1 + turn % 5, turn, dtype))
             assert total.dtype == dtype
             assert total.tolist() == [2 * turn + 1] * (1 + turn % 5)
+            if turn == 100:  # the worker is there: it beats in its own line
+                time.sleep(4 * BEAT)
+                assert exchange.signs[0, HEART] == 0 < exchange.signs[1, HEART]
 
 
 def die(exchange) -> None:
@@ -142,6 +155,39 @@ def test_who_waits_looks_after_the_others() -> None:
         assert watcher.looks == [[1], [1]]
         with pytest.raises(ValueError, match="does not fit"):
             exchange.all_reduce(np.zeros(100))
+    finally:
+        exchange.close()
+        block.close()
+        block.unlink()
+
+
+class Measuring:
+    """Gives up at the first look."""
+
+    own_seconds = 0.0
+
+    def begin(self, own_seconds: float) -> None:
+        self.own_seconds = own_seconds
+
+    def look(self, signs: np.ndarray, late: Sequence[int]) -> None:
+        raise LostWorker("worker 1 has been silent")
+
+
+def test_own_work_is_measured_from_the_last_exchange(monkeypatch: pytest.MonkeyPatch) -> None:
+    """50 seconds before the first exchange, 3 seconds before the second one, for which the other worker is late."""
+    now = 1000.0
+    clock = SimpleNamespace(monotonic=lambda: now, perf_counter=time.perf_counter, sleep=time.sleep)
+    monkeypatch.setattr("interplay.train.parallel.exchange.time", clock)
+    block, watcher = create_block(2, 64), Measuring()
+    exchange = SharedMemory(block.name, 0, 2, 64, [multiprocessing.Lock() for _ in range(2)], watcher)
+    try:
+        exchange.signs[1, TURN] = 1
+        now += 50.0
+        exchange.all_reduce(np.zeros(2))
+        now += 3.0
+        with pytest.raises(LostWorker):
+            exchange.all_reduce(np.zeros(2))
+        assert watcher.own_seconds == pytest.approx(3.0)
     finally:
         exchange.close()
         block.close()

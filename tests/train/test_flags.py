@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -59,6 +60,19 @@ def test_training_pins_the_cpu_though_jax_was_imported_before(words: list[str]) 
     asked = [sys.executable, "-c", PINNED, *words]
     said = subprocess.run(asked, env=variables, capture_output=True, text=True, check=True)
     assert said.stdout.split() == ["cpu", "cpu", "cpu"]
+
+
+@pytest.mark.skipif(
+    platform.machine() not in ("x86_64", "AMD64"), reason="other processors have no such instruction sets"
+)
+def test_programs_are_compiled_for_one_thread_and_one_instruction_set() -> None:
+    """Whatever this processor has; a run would have other bits elsewhere."""
+    variables = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}
+    code = "from interplay.train.parallel.xla import describe; print(describe()['xla_flags'])"
+    said = subprocess.run(
+        [sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True
+    )
+    assert said.stdout.split() == ["--xla_cpu_multi_thread_eigen=false", "--xla_cpu_max_isa=AVX2"]
 
 
 def test_the_oldest_programs_go_first(tmp_path: Path) -> None:

@@ -103,6 +103,24 @@ def test_a_sum_of_many_is_the_tree(size: int) -> None:
         block.unlink()
 
 
+def test_more_workers_than_the_program_adds_up_meet_in_python() -> None:
+    size = 128
+    block = create_block(size, CAPACITY)
+    own = SharedMemory(block.name, 0, size, CAPACITY, [multiprocessing.Lock()] * size)
+    try:
+        vectors = [vector_of(rank) for rank in range(size)]
+        for rank in range(1, size):
+            np.copyto(own.seat(rank, vectors[rank].nbytes, np.float32, 1), vectors[rank])
+        own._counters[1:] = 1
+        local, came = jax.jit(meet)(vectors[0], own.place)
+        assert not bool(came)
+        assert np.array_equal(own.finish(np.asarray(local)), tree_sum(vectors))
+    finally:
+        own.close()
+        block.close()
+        block.unlink()
+
+
 def test_alone_the_sum_is_the_vector() -> None:
     total, came = jax.jit(meet)(vector_of(0), SingleProcess.place)
     assert bool(came)

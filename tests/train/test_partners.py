@@ -134,3 +134,18 @@ def test_a_machine_that_lives_and_does_not_come_is_lost_and_a_slow_one_is_not(
     with pytest.raises(LostWorker, match="it lives, but has not come for"):
         first.all_reduce(np.ones(8))
     assert 3.2 < time.monotonic() - began < 8
+
+
+def test_a_machine_listens_at_its_own_address_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others would connect to themselves if it stored the address of all interfaces."""
+    store, bound, create = Store(), [], socket.create_server
+
+    def noted(*given: Any, **named: Any) -> socket.socket:
+        server = create(*given, **named)
+        bound.append(server.getsockname()[0])
+        return server
+
+    monkeypatch.setattr(socket, "create_server", noted)
+    all_of(2, store)
+    stored = [json.loads(store[f"interplay/{node}"])[0] for node in range(2)]
+    assert stored == bound == ["127.0.0.1"] * 2

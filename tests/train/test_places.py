@@ -6,9 +6,11 @@ import contextlib
 import multiprocessing
 import socket
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,13 +19,13 @@ from interplay.core.errors import UserError
 from interplay.core.processes import Place
 from interplay.core.settings import changed
 from interplay.core.stopping import Stop
-from interplay.train import places
+from interplay.train import cluster_report, places
 from interplay.train.cluster_report import report_on
-from interplay.train.over_machines import follow_lead, values, versions
+from interplay.train.over_machines import follow_lead, values, versions, with_workers
 from interplay.train.parallel import machines as network
 from interplay.train.parallel.machines import Machines, Network
-from interplay.train.places import train_on
-from interplay.train.supervision import MOST
+from interplay.train.places import BROKEN, DONE, PRINTED, READY, SAID, Job, train_on
+from interplay.train.supervision import MOST, MOST_THERE
 from tests.train.machine_runs import LocalHost, settings_of
 
 PPO = settings_of("ppo", 5)
@@ -99,8 +101,108 @@ def test_machines_with_cores_for_all_workers_are_chosen_and_three_losses_end_the
     line = refused(hosts, tmp_path / "run", nodes, workers)
     assert hosts.asked == [(name, workers) for name in chosen] * MOST
     last = f"machine 0 ({chosen[0]}) ended before it began"
-    assert line.startswith(f"{last}, the third time without an update in between")
+    assert line.startswith(f"{last}, the third time without a checkpoint in between")
     assert not (tmp_path / "run").exists()
+
+
+def test_checkpoints_between_losses_make_them_single_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of the first five starts saves before it is lost, further ones do not."""
+    hosts = Failing(2)
+    monkeypatch.setattr(places, "latest_checkpoint", lambda _: Path(str(64 * min(len(hosts.asked), 5))))
+    assert "the third time without a checkpoint in between" in refused(hosts, tmp_path / "run", 1, 2)
+    assert len(hosts.asked) == 5 + MOST - 1
+
+
+def test_a_loss_at_the_same_place_again_and_again_ends_the_run_with_its_agent_steps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each start begins at 8,192 agent-steps and is lost after it saved 12,288, which are damaged before the next one."""
+    hosts = Failing(2)
+
+    def newest(_: Path) -> Path:
+        return Path("12288" if len(hosts.asked) == hosts.looks else "8192")
+
+    monkeypatch.setattr(places, "latest_checkpoint", newest)
+    assert f", {MOST_THERE} times after 12,288 agent-steps; " in refused(hosts, tmp_path / "run", 1, 2)
+    assert len(hosts.asked) == MOST_THERE
+
+
+class Scripted(Failing):
+    """A cluster of machines that are threads, which begin and get a job.
+
+    Args:
+        act: called with a machine's end of its pipe, and the job; the machine is lost when it returns.
+    """
+
+    def __init__(self, *cores: int, act: Callable[[Any, Job], None]) -> None:
+        super().__init__(*cores)
+        self.act = act
+
+    def start(self, work: Callable[..., None], arguments: tuple[Any, ...]) -> tuple[Any, Ended]:
+        mine, theirs = multiprocessing.Pipe()
+        threading.Thread(target=self.begin, args=(theirs,), daemon=True).start()
+        return mine, Ended()
+
+    def begin(self, pipe: Any) -> None:
+        with contextlib.suppress(EOFError, OSError), pipe:
+            pipe.send((READY, "7"))
+            self.act(pipe, pipe.recv())
+
+
+def end(pipe: Any, job: Job) -> None:
+    """Trains to the end, and stays until it is ended."""
+    pipe.send((DONE, str(job.run)))
+    pipe.recv()
+
+
+def test_a_machine_that_is_done_ends_before_the_others(tmp_path: Path) -> None:
+    """The first one still plays episodes out, rates and saves."""
+
+    def act(pipe: Any, job: Job) -> None:
+        time.sleep(0.3 * (job.machines.node == 0))
+        pipe.send((DONE, str(job.run)))
+
+    hosts = Scripted(1, 1, act=act)
+    assert train_on(hosts, tmp_path, None, 2, 1, shards=2) == tmp_path
+    assert hosts.asked == [("a", 1), ("b", 1)]
+
+
+def test_a_resumed_run_has_the_workers_that_are_asked_for(tmp_path: Path) -> None:
+    jobs: list[Job] = []
+
+    def act(pipe: Any, job: Job) -> None:
+        jobs.append(job)
+        end(pipe, job)
+
+    hosts = Scripted(2, 2, act=act)
+    assert train_on(hosts, tmp_path, None, 2, 2, shards=4, accept_settings=True) == tmp_path
+    changes = {"accept_settings": True, "workers": 2}
+    assert sorted(jobs, key=lambda job: job.machines.node) == [
+        Job(Machines(2, node, "127.0.0.1:7"), tmp_path, "", changes) for node in range(2)
+    ]
+
+
+@pytest.mark.parametrize("late", [0, 1])
+def test_the_last_lines_of_a_lost_machine_are_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], late: int
+) -> None:
+    """Whether its loss or the failure of the other machine comes first."""
+
+    def act(pipe: Any, job: Job) -> None:
+        node = job.machines.node
+        if len(hosts.asked) > 2:
+            end(pipe, job)
+        time.sleep(0.3 * (node == late))
+        for message in [(PRINTED, f"line {n}\n") for n in range(SAID + 5)] if node else [(BROKEN, "")]:
+            pipe.send(message)
+
+    hosts = Scripted(1, 1, act=act)
+    assert train_on(hosts, tmp_path, None, 2, 1, shards=2) == tmp_path
+    lines = [f"line {n}\n" for n in range(5, SAID + 5)]
+    lines.append("machine 1 (b) was lost; going on from the beginning\n")
+    assert capsys.readouterr().err == "".join(lines)
 
 
 def test_fewer_machines_train_after_a_wait(
@@ -194,6 +296,26 @@ def test_a_report_names_the_machine_that_does_not_see_the_folder(tmp_path: Path)
     assert list((tmp_path / "runs").iterdir()) == []
 
 
+def test_an_exchange_is_reported_in_milliseconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first exchange of a vector takes a second, each further one 2 ms; the median counts."""
+    now, sizes = 0.0, list[int]()
+
+    def all_reduce(vector: Any) -> None:
+        nonlocal now
+        now += 2e-3 if vector.size in sizes else 1.0
+        sizes.append(vector.size)
+
+    monkeypatch.setattr(cluster_report, "Network", lambda _: SimpleNamespace(all_reduce=all_reduce))
+    monkeypatch.setattr(cluster_report, "time", SimpleNamespace(perf_counter=lambda: now))
+    mine, theirs = multiprocessing.Pipe()
+    for message in (str(tmp_path), Machines(2, 0, "a:1"), None):
+        mine.send(message)
+    cluster_report.examine(theirs)
+    assert mine.recv()["machine"]["sees_folder"]
+    assert mine.recv() == pytest.approx({20_000: 2.0, 177_000: 2.0})
+    assert sizes == [20_000] * 50 + [177_000] * 50
+
+
 def test_a_report_holds_all_values_of_what_differs_and_measures_nothing(tmp_path: Path) -> None:
     hosts = Answering(*[({"jaxlib": own, "numba": "3"}, True) for own in ("1", "1", "2")])
     report = report_on(hosts, tmp_path / "runs")
@@ -270,3 +392,14 @@ def test_a_machine_that_does_not_see_the_folder_is_refused(
         f"machine 1 has no {tmp_path / 'elsewhere'}, which machine 0 writes; "
     )
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("nodes", "workers", "fit"), [(2, 2, 2), (2, 4, 2), (4, 1, 1), (4, 2, 1)])
+def test_machines_with_too_few_shards_have_fewer_workers(
+    capsys: pytest.CaptureFixture[str], nodes: int, workers: int, fit: int
+) -> None:
+    asked: Any = SimpleNamespace(nodes=nodes)
+    found = with_workers(asked, changed(PPO, {"train": {"workers": workers}}, "test"))
+    assert found == changed(PPO, {"train": {"workers": fit}}, "test")
+    line = f"train.workers = {fit}, not {workers}: {nodes} machines share train.shards = 4\n"
+    assert capsys.readouterr().err == (line if fit != workers else "")

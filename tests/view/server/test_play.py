@@ -119,6 +119,24 @@ def test_what_is_told_of_an_agent():
     )
 
 
+class Reborn(TableWorld):
+    """The first life of seat 0 ends in the second step, and its next one begins at once."""
+
+    respawns = True
+
+    def _advance(self, action):
+        super()._advance(action)
+        self.outputs.terminated[0, 0] = self.state.steps[0] == 2
+
+
+def test_the_return_of_an_agent_begins_anew_with_each_life():
+    play, told = play_of(Reborn()), []
+    for choice in (2, 1, 2, 1):
+        play.step({0: play.read(0, {"action": choice}), 1: None})
+        told.append([play.agent(slot, True)["return"] for slot in range(2)])
+    assert told == [[2, 1], [3, 2], [2, 3], [3, 4]]
+
+
 def test_every_kind_of_head_there_and_back():
     heads = Heads(EVERY)
     assert [(head.name, head.choices) for head in heads.heads] == [
