@@ -11,7 +11,7 @@ import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -90,13 +90,13 @@ def train_on(
         **changes: further arguments of `interplay.train.trainer.resume`.
 
     Raises:
-        UserError: for settings that are refused, too few machines, or three losses without an update in between.
+        UserError: for settings that are refused, too few machines, or three losses without a checkpoint in between.
     """
     if settings is not None and (run / NAME).exists():
         raise UserError(
             f"{run} holds a run; resume it with `interplay resume {run}`, or choose another --out"
         )
-    faults = Faults()
+    faults = Faults("a checkpoint", "{:,} agent-steps")
     with finishing() as stop:
         while True:
             chosen = _choose(hosts, nodes, workers, shards, stop)
@@ -207,7 +207,9 @@ class _Attempt:
 
     def _take(self, seconds: float) -> None:
         """Takes messages; raises for lost machines and errors."""
-        for one, message in receive(self._all, seconds):
+        for one, message in receive(self._working(), seconds):
+            if not one.tasks:
+                continue  # done, and ended by itself
             node = self._all.index(one)
             kind, text = (GONE, "") if message is LOST else message
             if kind == PRINTED:
@@ -220,6 +222,10 @@ class _Attempt:
             else:
                 self._fail(node, kind, text)
 
+    def _working(self, besides: Container[int] = ()) -> list[TaskProcess]:
+        """Machines that have not sent `DONE`; those end by themselves."""
+        return [one for at, one in enumerate(self._all) if one.tasks and at not in besides]
+
     def _fail(self, node: int, kind: str, text: str) -> None:
         """Raises the reason of a failure, after a moment for the last messages of the other machines.
 
@@ -227,8 +233,8 @@ class _Attempt:
         """
         reasons = {node: (kind, text)}
         until = time.monotonic() + LAST
-        while time.monotonic() < until and len(reasons) < len(self._all):
-            for one, message in receive([one for at, one in enumerate(self._all) if at not in reasons], 0.2):
+        while time.monotonic() < until and (others := self._working(besides=reasons)):
+            for one, message in receive(others, 0.2):
                 at = self._all.index(one)
                 if message is LOST:
                     reasons.setdefault(at, (GONE, ""))
@@ -239,9 +245,8 @@ class _Attempt:
         for at, (why, words) in reasons.items():
             if why == REFUSED:
                 raise UserError(f"{self._names[at]}: {words}")
-        silent = [at for at in range(len(self._all)) if at not in reasons]
-        if silent:
-            raise LostWorker(f"{self._names[silent[0]]} does not answer")
+        if silent := self._working(besides=reasons):
+            raise LostWorker(f"{self._names[self._all.index(silent[0])]} does not answer")
         gone = next((at for at, (why, _) in reasons.items() if why == GONE), node)
         if words := reasons[gone][1]:
             tell(words)
