@@ -26,6 +26,7 @@ ROOT = Path(__file__).parents[1]
 BUDGET = ROOT / ".ci/budget.toml"
 PERSONS = re.compile(r"\b(who|whom|whose|somebody|nobody|told)\b", re.IGNORECASE)
 LONG_FUNCTION, LONG_SENTENCE = 60, 35  # lines, words
+REFUSALS = 0.07  # bar of their share of the lines of code
 CIRCLES = "import circles"
 
 
@@ -155,18 +156,22 @@ def print_table() -> None:
         for node in ast.walk(tree)
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
     ]
-    sizes = measure().values()
-    rows = {
+    found = measure()
+    sizes, over = found.values(), [name for name, own in found.items() if own.refusals > REFUSALS * own.lines]
+    rows: dict[str, int | str] = {
         "package, lines of Python": sum(text.count("\n") for text in package),
         "of it code, without docstrings, comments and blanks": sum(size.lines for size in sizes),
         "of it refusals": sum(size.refusals for size in sizes),
+        "their share of it": f"{sum(size.refusals for size in sizes) / sum(size.lines for size in sizes):.1%}",
+        f"packages with a share above {REFUSALS:.0%}": f"{len(over)} ({', '.join(over)})",
         "tests, lines of Python": sum(text.count("\n") for text in tests),
         "who, whom, whose, somebody, nobody, told in docstrings and docs": prose["person_words"],
         f"sentences of docs over {LONG_SENTENCE} words": prose["long_sentences"],
         CIRCLES: count_circles(),
         f"functions over {LONG_FUNCTION} lines": sum(len(span(node)) > LONG_FUNCTION for node in functions),
     }
-    print("| figure | now |\n|---|---|\n" + "\n".join(f"| {name} | {n:,} |" for name, n in rows.items()))
+    lines = (f"| {name} | {n if isinstance(n, str) else format(n, ',')} |" for name, n in rows.items())
+    print("| figure | now |\n|---|---|", *lines, sep="\n")
 
 
 def count_prose() -> dict[str, int]:

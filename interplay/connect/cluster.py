@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from interplay.core.errors import UserError
+from interplay.core.errors import UserError, one_line
 from interplay.core.processes import TaskProcess
 
 _TOKEN_FILE = Path("~/.ray/auth_token")
@@ -220,7 +220,7 @@ def _connect(address: str) -> None:
             answers = True
         ray.init(address=address, log_to_driver=False, logging_level="ERROR", configure_logging=True)
     except (OSError, RuntimeError) as error:
-        said = " ".join(str(error).split())[:150]
+        said = one_line(error)[:150]
         if answers:
             raise UserError(
                 f"--ray {address}: the cluster does not admit this machine ({said}); it needs the head's token in "

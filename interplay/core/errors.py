@@ -30,3 +30,8 @@ class Removed(UserError):
 
 
 USER_ERRORS = (UserError, Refused, NoRoom)
+
+
+def one_line(error: object) -> str:
+    """The text of an error without line breaks and runs of blanks."""
+    return " ".join(str(error).split())

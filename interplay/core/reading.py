@@ -31,6 +31,7 @@ LINE = 8 * MIB  # bytes of a line of a log, and of a JSON document
 DEPTH = 64  # lists and groups inside each other
 DIGITS = 40  # of a whole number; a generator's 128 bits have 39
 MOST_NUMBER = 1 << 64  # whole numbers of TOML are smaller, and larger than its negative
+METRICS_FILE = "metrics.jsonl"  # the log in the folder of a run
 
 # tomllib takes a time that grows with the square of a dotted key's length, so long ones are found before.
 _DOTTED = re.compile(rf"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){{{DEPTH}}}""")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from interplay.core.errors import UserError
+from interplay.core.errors import UserError, one_line
 from interplay.core.files import os_errors_as_user_errors
 from interplay.core.reading import MIB, read_bytes
 
@@ -42,7 +42,7 @@ def read_npz(path: Path | str, links: bool = True) -> dict[str, np.ndarray]:
                 raise ValueError("its list of members leaves some out")
             return {m.filename.removesuffix(".npy"): _array(archive.read(m), m.filename) for m in members}
     except _ODD as error:
-        message = " ".join(str(error).split()) or type(error).__name__
+        message = one_line(error) or type(error).__name__
         raise UserError(f"{path} is no archive of arrays ({message[:200]}); remove the file") from None
 
 

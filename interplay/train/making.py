@@ -26,7 +26,6 @@ from interplay.train.run.checkpoint import (
 from interplay.train.run.episodes import EpisodeStatistics
 from interplay.train.run.pins import find_player
 from interplay.train.run.progress import tell
-from interplay.train.run.records import refuse_old_boxes
 from interplay.train.run.room import check_room
 from interplay.train.run.warm_start import warm_vectors
 from interplay.train.selfplay.alternation import check_turns
@@ -100,7 +99,6 @@ def make_learner(
     if begins and settings.train.start_from is not None:
         start = find_player(settings.pins, settings.train.start_from)
         checkpoint = read_checkpoint(find_checkpoint(start))
-        refuse_old_boxes(checkpoint.path, checkpoint.record)
         names = learner.populations.own
         learner.begin_with(warm_vectors(checkpoint, learner.networks, names, settings.network, say))
     return learner

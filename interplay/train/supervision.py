@@ -18,7 +18,7 @@ from interplay.train.parallel.workers import worker_pool
 from interplay.train.run.checkpoint import Checkpoint, latest_checkpoint, read_checkpoint
 from interplay.train.run.folder import RunFolder
 from interplay.train.run.progress import tell
-from interplay.train.run.records import check_record, refuse_old_boxes
+from interplay.train.run.records import check_record
 from interplay.train.run.room import memory_errors_as_user_errors
 from interplay.train.selfplay.evaluation import Evaluation
 from interplay.train.shard import MakeWorld
@@ -32,7 +32,6 @@ def newest(folder: RunFolder) -> Checkpoint | None:
         return None
     checkpoint = read_checkpoint(path)
     check_record(checkpoint)
-    refuse_old_boxes(path, checkpoint.record)
     return checkpoint
 
 
@@ -57,12 +56,7 @@ def supervise(
             return
         except LostWorker as error:
             if network is not None:
-                saved = latest_checkpoint(folder.path) is not None
-                cure = (
-                    f"go on with `interplay resume {short_path(folder.path)}`"
-                    if saved
-                    else "start the run again"
-                )
+                cure = _cure(folder, latest_checkpoint(folder.path))
                 raise LostWorker(f"{error}; {cure} on all machines") from None
             lost = error
         checkpoint = newest(folder)
@@ -71,12 +65,7 @@ def supervise(
         if stop:
             tell(f"{lost}; stopped at {where}; go on with `interplay resume {short_path(folder.path)}`")
             return
-        go_on = (
-            f"go on with `interplay resume {short_path(folder.path)}`"
-            if checkpoint
-            else "start the run again"
-        )
-        faults.count(lost, go_on)
+        faults.count(lost, _cure(folder, checkpoint))
         tell(f"{lost}; going on from {where}")
         if checkpoint is None:
             learner = make_learner(folder.settings, make, begins=True, say=str)
@@ -114,6 +103,10 @@ def _train(
                 lead(worker, evaluation, folder, checkpoint, stop, faults, on_update)
 
 
+def _cure(folder: RunFolder, saved: object) -> str:
+    return f"go on with `interplay resume {short_path(folder.path)}`" if saved else "start the run again"
+
+
 MOST = 3  # faults without an update between them
 MOST_THERE = 8  # faults after the same update, reached again each time
 
@@ -123,8 +116,12 @@ class Faults:
 
     A fault that recurs after the same update is probably deterministic; a slow machine may hit one a few times by chance.
 
+    Args:
+        step: of progress, for the messages.
+        at: words a number of steps.
+
     Attributes:
-        updates: done so far in this attempt, set by the caller.
+        updates: done so far in this attempt, set by the caller; or other steps of progress.
         in_a_row: faults without an update between them.
 
     Example:
@@ -135,7 +132,8 @@ class Faults:
         (None, 1)
     """
 
-    def __init__(self) -> None:
+    def __init__(self, step: str = "an update", at: str = "update {}") -> None:
+        self._step, self._at = step, at
         self.updates = self.in_a_row = 0
         self._begun = self._there = 0
         self._last: int | None = None
@@ -155,9 +153,9 @@ class Faults:
         self._last = self.updates
         if self.in_a_row >= MOST:
             raise UserError(
-                f"{lost}, the third time without an update in between; find out why (memory?), then {cure}"
+                f"{lost}, the third time without {self._step} in between; find out why (memory?), then {cure}"
             )
         if self._there >= MOST_THERE:
             raise UserError(
-                f"{lost}, {MOST_THERE} times after update {self.updates}; find out why (memory?), then {cure}"
+                f"{lost}, {MOST_THERE} times after {self._at.format(self.updates)}; find out why (memory?), then {cure}"
             )

@@ -479,7 +479,7 @@ class Worker:
                 f"{checkpoint.path}: {self.updates:,} updates are {most:,} agent-steps at most with these settings, the "
                 f"checkpoint says {self.agent_steps:,}; resume with the run's own rollout and num_worlds"
             )
-        self.episodes = int(checkpoint.record.get("episodes", 0))  # older checkpoints did not count them
+        self.episodes = int(checkpoint.record["episodes"])
         self._turns.load(checkpoint.record)
         self._balance.load(checkpoint.record)
         if self._returns is not None and "return_deviation" in checkpoint.record:

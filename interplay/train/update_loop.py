@@ -38,7 +38,6 @@ from interplay.train.run.ending import play_out
 from interplay.train.run.folder import RunFolder
 from interplay.train.run.progress import Progress, tell
 from interplay.train.run.recording import WindowRecorder
-from interplay.train.run.records import SCALED_BOXES
 from interplay.train.run.warm_start import describe_spaces
 from interplay.train.selfplay.evaluation import Evaluation
 from interplay.train.settings import TrainSettings
@@ -363,7 +362,6 @@ def _save(
             "seconds": seconds,
             "spaces": describe_spaces(network.kind for network in worker.learner.networks.values()),
             **describe_world(world),
-            **SCALED_BOXES,
             "compute": {**xla.describe(), "device": describe(worker.settings.train)},
             **worker.learner.describe(),
             **worker.describe(),

@@ -11,14 +11,14 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.files import os_errors_as_user_errors, refuse_links, replace_file
-from interplay.core.reading import read_text
+from interplay.core.reading import METRICS_FILE, read_text
 from interplay.core.seals import canonical, digest
 from interplay.core.settings_text import toml_value
 from interplay.evaluate.lineup import Lineup, learner_of, players_of
 from interplay.evaluate.milestones import BY_AGENT, ENDS, ERRORS, FIRST, metrics_of, play_counting, row_of
 from interplay.train.play.policy import policies_at, sound_checkpoints
 from interplay.train.run.checkpoint import read_part
-from interplay.train.run.metrics_log import METRICS, MetricsLog, cut_torn_line, log_lines
+from interplay.train.run.metrics_log import MetricsLog, cut_torn_line, log_lines
 from interplay.train.run.progress import tell
 from interplay.train.run.settings_file import PACE, settings_of
 from interplay.verbs import players
@@ -135,10 +135,10 @@ class _Kept:
     """
 
     def __init__(self, folder: Path, text: str) -> None:
-        self.path, settings = folder / METRICS, folder / "settings.toml"
+        self.path, settings = folder / METRICS_FILE, folder / "settings.toml"
         with os_errors_as_user_errors("keeping the evaluations", folder):
             folder.mkdir(parents=True, exist_ok=True)
-            refuse_links(folder, (METRICS, "settings.toml"))
+            refuse_links(folder, (METRICS_FILE, "settings.toml"))
             if any(folder.iterdir()) and not (settings.is_file() and read_text(settings) == text):
                 raise UserError(
                     f"{folder} holds something else, or evaluations of other settings, options or episodes; choose another --out"

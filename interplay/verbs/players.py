@@ -223,7 +223,7 @@ def _trained(
 
 
 def _with_roles(player: Player, roles: Sequence[str], greedy: bool, trust: bool, like: str = "") -> Player:
-    """A scripted policy with others in some sides' places; `like`: the world whose scripts are meant."""
+    """A scripted policy with others in some sides' places; `like`: the world of the scripts."""
     if not roles:
         return player
     rules = _rules(roles, lambda side, who: _role(like or player.world, side, who, greedy, trust))

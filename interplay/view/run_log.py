@@ -13,7 +13,7 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean
-from interplay.core.reading import memory_limit, read_json_lines, read_toml
+from interplay.core.reading import METRICS_FILE, memory_limit, read_json_lines, read_toml
 from interplay.evaluate.last import Last, counted_by, last_of
 from interplay.evaluate.units import unit_of
 
@@ -124,9 +124,9 @@ def read_run(path: Path) -> RunLog:
 
     An incomplete last line is left out. Arrays (one number per agent) are read as their mean.
     """
-    file = path / "metrics.jsonl"
+    file = path / METRICS_FILE
     if not os.path.lexists(file):
-        raise UserError(f"{path}: holds no metrics.jsonl; name a run folder, made by `interplay train`")
+        raise UserError(f"{path}: holds no {METRICS_FILE}; name a run folder, made by `interplay train`")
     read = list(_checked(file))
     lines = [_flat(line) for line in read]
     if not lines:

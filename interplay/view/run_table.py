@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from interplay.core.errors import UserError
-from interplay.core.reading import read_toml
+from interplay.core.reading import METRICS_FILE, read_toml
 from interplay.core.seals import canonical
 from interplay.core.settings import build
 from interplay.evaluate.last import OF_LIVES, best_of
@@ -72,7 +72,7 @@ def find_runs(places: Sequence[Path], lenient: bool = False) -> list[Path]:
 
 def _inside(folder: Path, depth: int) -> Iterator[Path]:
     if (folder / "settings.toml").is_file() and any(
-        os.path.lexists(folder / name) for name in ("metrics.jsonl", "checkpoints")
+        os.path.lexists(folder / name) for name in (METRICS_FILE, "checkpoints")
     ):
         yield folder
     elif depth and folder.is_dir():
@@ -100,7 +100,7 @@ def read_row(path: Path, bare: bool = False) -> Run:
     settings = {key: value for key, value in _flat(canonical(built)).items() if run.reads(key)}
     log = None
     with contextlib.suppress(FileNotFoundError):
-        log = read_run(path) if (path / "metrics.jsonl").stat().st_size else None
+        log = read_run(path) if (path / METRICS_FILE).stat().st_size else None
     return run._replace(settings=settings, log=log)
 
 

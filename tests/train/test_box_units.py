@@ -12,12 +12,8 @@ import pytest
 from gymnasium import Env, spaces
 
 import interplay
-from interplay.core.errors import UserError
-from interplay.core.world import Kind
 from interplay.train.distributions import Distribution
 from interplay.train.export import plain
-from interplay.train.run.records import refuse_old_boxes
-from interplay.train.run.warm_start import describe_spaces
 
 pytestmark = pytest.mark.slow
 
@@ -129,15 +125,3 @@ def test_a_box_far_from_zero_is_learnt_and_everything_speaks_its_units(tmp_path:
     assert said["action"][0] == pytest.approx(look.action, rel=1e-6)
     assert said["mean"][0] == pytest.approx(look.mean, rel=1e-6)
     assert said["deviation"][0] == pytest.approx(look.deviation, rel=1e-5)
-
-
-def test_old_checkpoints_with_boxes_are_refused(tmp_path: Path) -> None:
-    kinds = [
-        Kind(name, (0,), spaces.Dict(x=spaces.Box(0, 1, (1,))), action)
-        for name, action in {"box": spaces.Box(0, 1, (1,)), "choice": spaces.Discrete(2)}.items()
-    ]
-    record = {"spaces": describe_spaces(kinds)}
-    refuse_old_boxes(tmp_path, {**record, "box_actions": "unit"})
-    refuse_old_boxes(tmp_path, {"spaces": describe_spaces(kinds[1:])})
-    with pytest.raises(UserError, match="actions of box"):
-        refuse_old_boxes(tmp_path, record)

@@ -12,11 +12,12 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.train.play import policy
 from interplay.train.run.manifest import NAME, RECORD, make_manifest, read_manifest
-from interplay.train.run.records import check_record, refuse_old_boxes
+from interplay.train.run.records import check_record, spaces_of
 
 SOUND: dict[str, Any] = {
     "updates": 3,
     "seconds": 1.5,
+    "episodes": 7,
     "populations": ["pop0", "pop1"],
     "best": {
         "metric": "life",
@@ -59,6 +60,12 @@ def test_what_no_run_writes_is_named(key: str, value: Any) -> None:
         checked(SOUND | {key: value})
 
 
+@pytest.mark.parametrize("key", ["updates", "seconds", "episodes"])
+def test_what_every_run_counts_is_never_missing(key: str) -> None:
+    with pytest.raises(UserError, match=f"{key} is missing"):
+        checked({name: value for name, value in SOUND.items() if name != key})
+
+
 @pytest.mark.parametrize("stage", [None, 5, {"played": 5}])
 def test_a_policy_is_not_loaded_from_a_forged_stage(monkeypatch: pytest.MonkeyPatch, stage: Any) -> None:
     monkeypatch.setattr(policy, "find_checkpoint", Path)
@@ -67,9 +74,9 @@ def test_a_policy_is_not_loaded_from_a_forged_stage(monkeypatch: pytest.MonkeyPa
         policy.load_policy("run/checkpoints/0001")
 
 
-def test_forged_spaces_without_units_are_refused() -> None:
+def test_forged_spaces_are_refused() -> None:
     with pytest.raises(UserError, match=r"0001 is damaged: record\.json: spaces is 5"):
-        refuse_old_boxes(Path("run/checkpoints/0001"), {"spaces": 5})
+        spaces_of(SimpleNamespace(record={"spaces": 5}, path=Path("run/checkpoints/0001")))  # type: ignore[arg-type]
 
 
 def test_every_value_of_a_manifest_is_covered_by_its_checksum(tmp_path: Path) -> None:

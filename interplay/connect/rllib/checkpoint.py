@@ -24,7 +24,6 @@ from interplay.registry import make_world
 from interplay.train.play.trained_policy import TrainedPolicy
 from interplay.train.run.checkpoint import CheckpointWriter
 from interplay.train.run.folder import RunFolder
-from interplay.train.run.records import SCALED_BOXES
 from interplay.train.run.warm_start import policy_stem
 from interplay.train.settings import TrainSettings
 
@@ -80,7 +79,7 @@ def convert(
     )  # refuses weights of other shapes
     with RunFolder.create(out, settings) as run, CheckpointWriter(run.path, 0) as writer:
         writer.write(policy_stem("pop0"), named)
-        writer.commit({"updates": 0, **SCALED_BOXES}, world_id, world.version, run.settings)
+        writer.commit({"updates": 0}, world_id, world.version, run.settings)
     return Path(out)
 
 

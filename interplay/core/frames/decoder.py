@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from interplay.core.errors import UserError
+from interplay.core.errors import UserError, one_line
 from interplay.core.frames.codings import FULL, SAME, Raw
 from interplay.core.frames.encoder import CHANGE, FRAME_HEAD, KEY, LAYER_HEAD, MAX_TEXT_BYTES, WORDS, Part
 from interplay.core.frames.packing import Packer
@@ -124,7 +124,7 @@ class Decoder:
         except UserError:
             raise
         except (TypeError, ValueError, KeyError, IndexError, AttributeError, OverflowError) as error:
-            words = " ".join(str(error).split())[:120]
+            words = one_line(error)[:120]
             raise UserError(f'canvas layer "{layer.name}": no canvas draws it ({words})') from None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from interplay.core.errors import UserError
+from interplay.core.errors import UserError, one_line
 from interplay.core.loading import load
 from interplay.core.replay.exact import check_fields, check_hash, load_snapshot, read_actions
 from interplay.core.replay.layout import ACTIONS, SNAPSHOT, Chunk
@@ -48,9 +48,8 @@ def _failing(reader: ReplayReader) -> Iterator[None]:
     except UserError:
         raise
     except Exception as error:
-        words = " ".join(str(error).split())[:120]
         raise UserError(
-            f"{reader.path}: {reader.header.world} with its options raised {type(error).__name__} ({words}); watching works"
+            f"{reader.path}: {reader.header.world} with its options raised {type(error).__name__} ({one_line(error)[:120]}); watching works"
         ) from error
 
 

@@ -43,7 +43,7 @@ class Beliefs(NamedTuple):
 
     Attributes:
         own: of the players.
-        exact: of an observer with the same observations, which enumerates all possible packs (`worlds.werewolf.belief.Belief`).
+        exact: of an observer with the same observations, which enumerates all possible packs (`worlds.werewolf.theory.belief.Belief`).
     """
 
     own: Calibration

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from interplay.core.errors import USER_ERRORS, UserError
+from interplay.core.errors import USER_ERRORS, UserError, one_line
 from interplay.core.overdue import OVERDUE, refuse_overdue
 from interplay.core.user_code import where
 from interplay.sim.batch.env_slot import EnvSlot, leaves_of
@@ -142,7 +142,7 @@ def _mend(env: Any) -> str:
 
 
 def _one_line(at: str, error: Exception, cure: str, agents: Sequence[Any] = ()) -> str:
-    what = " ".join(str(error).split())
+    what = one_line(error)
     if isinstance(error, USER_ERRORS):
         return f"{at}: {what}"  # which has its own cure
     place = where(error, agents)

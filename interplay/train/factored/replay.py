@@ -89,11 +89,6 @@ class FrameLayout(NamedTuple):
             zeros(team, bool),
         )
 
-    @property
-    def stretch_bytes(self) -> int:
-        """Bytes of one stretch."""
-        return sum(array.nbytes for array in self.allocate(1).arrays().values())
-
 
 class TeamInput(NamedTuple):
     """Network inputs of n teams in one step.

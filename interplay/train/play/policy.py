@@ -20,7 +20,7 @@ from interplay.train.play.trained_policy import TrainedPolicy
 from interplay.train.run.checkpoint import find_checkpoint, list_checkpoints, problem, read_part
 from interplay.train.run.manifest import damaged, read_manifest
 from interplay.train.run.pins import find_player, is_path
-from interplay.train.run.records import check_keys, refuse_old_boxes
+from interplay.train.run.records import check_keys
 from interplay.train.run.restoring import check_weights
 from interplay.train.run.settings_file import settings_of
 from interplay.train.run.warm_start import policy_stem
@@ -197,7 +197,6 @@ def read_populations(
     if odd:
         raise UserError(f"{checkpoint}: no population {odd[0]}; there are {', '.join(stems)}")
     record, _ = read_part(checkpoint, [])
-    refuse_old_boxes(checkpoint, record)
     recorded = record.get("populations", list(stems))
     if not isinstance(recorded, list) or sorted(map(str, recorded)) != sorted(stems):
         raise damaged(checkpoint / "record.json", "populations are not those that have files")

@@ -16,7 +16,6 @@ from interplay.train.play.trained_policy import without_critic
 from interplay.train.policy_network import PolicyNetwork, step_keys
 from interplay.train.populations import Populations
 from interplay.train.run.checkpoint import read_checkpoint
-from interplay.train.run.records import refuse_old_boxes
 from interplay.train.run.settings_file import settings_of
 from interplay.train.run.warm_start import read_stacks, weights_of
 
@@ -45,7 +44,6 @@ class SingleActor:
                 "play the run with load_policy, or train it with agent_id=false"
             )
         found = read_checkpoint(checkpoint)
-        refuse_old_boxes(checkpoint, found.record)
         tensors = weights_of(found, None, tuple(settings.league.learners))
         key, alone = jax.random.key(0), Populations(("pop0",), None)  # of weights that are replaced
         self._networks = {

@@ -17,14 +17,13 @@ from typing import Any
 
 from interplay.core.errors import MissingExtraError, UserError
 from interplay.core.files import remove_tree, replace_file, write_file
-from interplay.core.reading import LINE, memory_limit, read_bytes, read_text
+from interplay.core.reading import LINE, METRICS_FILE, memory_limit, read_bytes, read_text
 from interplay.core.seals import read_sealed
 from interplay.core.settings_text import show
 from interplay.core.trust import add_trusted, admit_bytes
 from interplay.train.run.checkpoint import BEST, list_checkpoints
 from interplay.train.run.manifest import NAME as MANIFEST
 from interplay.train.run.manifest import read_manifest
-from interplay.train.run.metrics_log import METRICS
 from interplay.train.run.progress import tell
 from interplay.train.run.settings_file import NAME as SETTINGS
 from interplay.train.run.settings_file import settings_in
@@ -32,7 +31,7 @@ from interplay.train.settings import TrainSettings
 
 MARK = ".copy"  # file with a name of the run, the same in the run folder and at the address
 QUIET = 2.0  # seconds of copying without a line
-_FILE = re.compile(rf"{re.escape(MARK)}|{SETTINGS}|{METRICS}|checkpoints/(\d+|{BEST})/{MANIFEST}")
+_FILE = re.compile(rf"{re.escape(MARK)}|{SETTINGS}|{METRICS_FILE}|checkpoints/(\d+|{BEST})/{MANIFEST}")
 _Version = tuple[int, int]
 
 
@@ -120,7 +119,7 @@ class Copies:
             self._claimed = True
         checkpoints = [*list_checkpoints(self._run), self._run / "checkpoints" / BEST]
         self._send(SETTINGS)
-        self._send(METRICS)
+        self._send(METRICS_FILE)
         there = [path for path in checkpoints if path.is_dir() and self._send_checkpoint(path)]
         for old in set(self._listed()) - {path.name for path in there}:
             self._remove(old)
@@ -226,7 +225,7 @@ def fetch(address: str, parent: Path | str = "runs") -> Path:
         for name in known:
             folder = name.rpartition("/")[0]
             try:
-                take(name, memory_limit() if name == METRICS else LINE)
+                take(name, memory_limit() if name == METRICS_FILE else LINE)
                 if folder:
                     for file, entry in read_manifest(staging / folder)["files"].items():
                         take(f"{folder}/{file}", entry["size"])

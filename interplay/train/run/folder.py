@@ -24,7 +24,7 @@ from interplay.train.run.copies import Copies, admit_copies, trust_copies
 from interplay.train.run.manifest import read_manifest
 from interplay.train.run.metrics_log import (
     ENDING,
-    METRICS,
+    METRICS_FILE,
     MetricsLog,
     cut_torn_line,
     drop_ending,
@@ -38,7 +38,7 @@ from interplay.train.run.writers import MARK, Writers, handed_so_far, remove_fil
 from interplay.train.settings import TrainSettings
 
 _FILES, _FOLDERS = (
-    (".lock", "settings.toml", METRICS, "metrics.csv", MARK, COPY),
+    (".lock", "settings.toml", METRICS_FILE, "metrics.csv", MARK, COPY),
     ("checkpoints", "recordings", "tensorboard", "wandb"),
 )
 
@@ -163,7 +163,7 @@ class RunFolder:
     @property
     def metrics_path(self) -> Path:
         """The log of the run."""
-        return self.path / METRICS
+        return self.path / METRICS_FILE
 
     def log(self, agent_steps: int, values: Mapping[str, Any]) -> None:
         """Appends a line to ``metrics.jsonl`` and passes it to the writers of ``train.writers``.
@@ -323,7 +323,7 @@ def _lock(path: Path) -> FileLock:
 def _refuse_second_run(path: Path) -> None:
     """Refuses a folder with settings, checkpoints or metrics."""
     checkpoints = list_checkpoints(path)
-    if not (checkpoints or any(os.path.lexists(path / name) for name in ("settings.toml", METRICS))):
+    if not (checkpoints or any(os.path.lexists(path / name) for name in ("settings.toml", METRICS_FILE))):
         return
     steps = int(checkpoints[-1].name) if checkpoints else 0
     raise UserError(

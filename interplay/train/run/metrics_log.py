@@ -10,9 +10,8 @@ from typing import Any
 
 from interplay.core.files import open_log, os_errors_as_user_errors, reached, refuse_removed, replacing
 from interplay.core.json_values import plain
-from interplay.core.reading import LINE, opened, parse_json, read_json_lines
+from interplay.core.reading import LINE, METRICS_FILE, opened, parse_json, read_json_lines
 
-METRICS = "metrics.jsonl"  # in the folder of a run
 ENDING = "ending"  # marks the lines of episodes that `play_out` finished
 BLOCK = 2**16  # bytes read at a time from a log's end
 
@@ -95,8 +94,8 @@ def flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 def log_lines(run: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Number and values of each whole line of a run's log; none where there is no log."""
-    if os.path.lexists(run / METRICS):
-        yield from read_json_lines(run / METRICS, links=False)
+    if os.path.lexists(run / METRICS_FILE):
+        yield from read_json_lines(run / METRICS_FILE, links=False)
 
 
 def cut_torn_line(path: Path) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from interplay import __version__
-from interplay.core.errors import UserError
+from interplay.core.errors import UserError, one_line
 from interplay.core.files import os_errors_as_user_errors
 from interplay.core.replay import WorldRecorder
 from interplay.core.replay.layout import RECORDINGS, SUFFIX, WATCHING
@@ -200,7 +200,7 @@ class WindowRecorder:
         self._on, self._window = False, None
         with suppress(Exception):
             self._open.__exit__(type(error), error, None)
-        words = " ".join(str(error).split())[:300]
+        words = one_line(error)[:300]
         if not isinstance(error, UserError):
             words = f"recording {self._world.id}: {type(error).__name__}: {words}"
         self._say(f"{words}; the run goes on without recordings")

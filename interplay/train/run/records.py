@@ -75,7 +75,7 @@ class _Spaces(_Model):
 class _Record(_Model):
     updates: Annotated[int, Field(ge=0, lt=MOST_UPDATES)]
     seconds: Positive
-    episodes: Count = 0
+    episodes: Count
     spaces: dict[str, _Spaces] = {}
     world: dict[str, Any] = {}
     populations: Names = []
@@ -94,7 +94,8 @@ def check_record(checkpoint: Checkpoint) -> None:
 
 def check_keys(checkpoint: Path, record: Mapping[str, Any], *keys: str) -> None:
     """As `check_record`, for those keys that are there."""
-    _check(checkpoint, {"updates": 0, "seconds": 0} | {key: record[key] for key in keys if key in record})
+    found = {key: record[key] for key in keys if key in record}
+    _check(checkpoint, {"updates": 0, "seconds": 0, "episodes": 0} | found)
 
 
 def spaces_of(checkpoint: Checkpoint) -> dict[str, dict[str, str]] | None:
@@ -116,19 +117,3 @@ def _check(checkpoint: Path, record: Mapping[str, Any]) -> None:
         raise UserError(
             f"{checkpoint} is damaged: record.json: {key} is {value} ({where}: {found['msg']}); choose an earlier checkpoint"
         ) from None
-
-
-SCALED_BOXES = {"box_actions": "unit"}  # in the record of a checkpoint with Box actions in [-1, 1]
-
-
-def refuse_old_boxes(checkpoint: Path, record: Mapping[str, Any]) -> None:
-    """Refuses an old checkpoint with an action Box: its numbers were in units of the Box."""
-    if record.items() >= SCALED_BOXES.items():
-        return
-    check_keys(checkpoint, record, "spaces")
-    for kind, spaces in record.get("spaces", {}).items():
-        if "Box " in spaces["action"]:
-            raise UserError(
-                f"{checkpoint}: actions of {kind} were in the units of {spaces['action']}, now in [-1, 1]; "
-                "train anew, or play it with the version that wrote it"
-            )

@@ -16,7 +16,7 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from interplay.core.errors import UserError
+from interplay.core.errors import UserError, one_line
 from interplay.core.world import Kind, World
 from interplay.train import networks
 from interplay.train.observations import input_space
@@ -59,7 +59,7 @@ def memory_errors_as_user_errors() -> Iterator[None]:
     try:
         yield
     except (MemoryError, ValueError, jax.errors.JaxRuntimeError) as error:
-        detail = " ".join(str(error).split())
+        detail = one_line(error)
         if not isinstance(error, MemoryError) and not any(part in detail for part in _NO_MEMORY):
             raise
         raise UserError(

@@ -22,7 +22,7 @@ from interplay.core.stopping import Stop, finishing
 from interplay.core.trust import read_settings, write_settings
 from interplay.evaluate.tournaments.results_log import ResultsLog
 from interplay.train.run.checkpoint import list_checkpoints
-from interplay.train.run.metrics_log import last_step
+from interplay.train.run.metrics_log import METRICS_FILE, last_step
 from interplay.train.run.pins import named, pin_players, renamed
 from interplay.train.run.progress import Progress, duration, tell
 from interplay.train.run.settings_file import NAME
@@ -84,7 +84,7 @@ def sweep(
     out, runs = Path(out).absolute(), plan(settings)
     if note := duplicates_note(settings):
         tell(note, stream)
-    for name in (NAME, "metrics.jsonl"):
+    for name in (NAME, METRICS_FILE):
         if (out / name).exists():
             raise UserError(f"{out} is the folder of a run, it holds {name}; choose another --out")
     with os_errors_as_user_errors("creating the sweep's folder", out):
@@ -246,7 +246,7 @@ class _Coordinator:
 def steps_of(run: Path) -> int:
     """Agent-steps that a run has logged so far; 0 where its log cannot be read."""
     try:
-        return last_step(run / "metrics.jsonl")
+        return last_step(run / METRICS_FILE)
     except (OSError, UserError):
         return 0
 
@@ -261,7 +261,7 @@ def _position_of(run: Path) -> _Position:
 
 def _log_of(run: Path) -> tuple[int, int]:
     try:
-        found = (run / "metrics.jsonl").stat()
+        found = (run / METRICS_FILE).stat()
     except OSError:
         return 0, 0
     return found.st_mtime_ns, found.st_size

@@ -11,7 +11,7 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from interplay.core.errors import USER_ERRORS, UserError
+from interplay.core.errors import USER_ERRORS, UserError, one_line
 from interplay.core.files import open_log, os_errors_as_user_errors
 from interplay.core.settings_text import show
 from interplay.core.stopping import Stopped, listening
@@ -78,7 +78,7 @@ def _tried(job: Job) -> tuple[str, str]:
     try:
         return _train(job), ""
     except Exception as fault:
-        error = " ".join(str(fault).split())
+        error = one_line(fault)
         if not isinstance(fault, USER_ERRORS):
             traceback.print_exc()
             error = f"{type(fault).__name__}: {error}; see {job.log}"

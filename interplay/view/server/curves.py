@@ -15,7 +15,7 @@ import numpy as np
 from interplay.core.errors import UserError
 from interplay.core.world import Array
 from interplay.view.curves import AXES, choose_axis
-from interplay.view.run_log import RunLog, one_line, read_run
+from interplay.view.run_log import METRICS_FILE, RunLog, one_line, read_run
 from interplay.view.server.config import MOST_CURVES, MOST_LOG, MOST_POINTS
 from interplay.view.server.stamps import Stamp, stamp_of
 
@@ -97,7 +97,7 @@ class Logs:
         """The requested curves of a run."""
         request.check()
         empty = {"loading": False, "names": [], "against": request.against, "of_episodes": [], "curves": {}}
-        if not os.path.lexists(run / "metrics.jsonl"):  # a run that has just begun
+        if not os.path.lexists(run / METRICS_FILE):  # a run that has just begun
             return empty
         with self._lock:
             held = self._logs.setdefault(run, _Log(run, self._clock))
@@ -146,7 +146,7 @@ class _Log:
     def latest(self) -> RunLog | None:
         """The log; None during the first read of a file."""
         with self._lock:
-            stamp = stamp_of(self._run / "metrics.jsonl")
+            stamp = stamp_of(self._run / METRICS_FILE)
             idle = self._thread is None or not self._thread.is_alive()
             due = self._clock() >= self._next or self._of(stamp) is None
             if idle and stamp != self._stamp and due:
@@ -174,7 +174,7 @@ class _Log:
         try:
             if stamp.size > MOST_LOG:
                 raise UserError(
-                    f"{self._run}: metrics.jsonl has more than {MOST_LOG:,} bytes; log less with train.log_every"
+                    f"{self._run}: {METRICS_FILE} has more than {MOST_LOG:,} bytes; log less with train.log_every"
                 )
             self._read = _Read(stamp, read_run(self._run), None)
         except UserError as error:  # of a damaged log what was read before is still worth showing

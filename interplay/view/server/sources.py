@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from interplay.core.errors import UserError
-from interplay.core.reading import read_toml
+from interplay.core.reading import METRICS_FILE, read_toml
 from interplay.core.replay.layout import SUFFIX
 from interplay.view.run_log import one_line
 from interplay.view.server.config import DEPTH, FOUND, LISTED, LISTING_SECONDS, WORDS
@@ -22,7 +22,7 @@ from interplay.view.server.refusals import NotThere
 
 T = TypeVar("T")
 
-_OF_A_RUN = ("metrics.jsonl", "checkpoints")
+_OF_A_RUN = (METRICS_FILE, "checkpoints")
 _OF_A_TOURNAMENT = ("tournament.toml", "ratings.json")
 _BEGUN = ("settings.toml", "tournament.toml")
 _NOT_SEARCHED = ("checkpoints",)

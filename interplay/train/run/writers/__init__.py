@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from interplay.core.errors import MissingExtraError
+from interplay.core.errors import MissingExtraError, one_line
 from interplay.core.json_values import plain
 from interplay.core.reading import read_text
 from interplay.core.seals import canonical
@@ -167,5 +167,5 @@ def _class_of(name: str) -> Any:
 
 
 def _give_up(name: str, error: Exception) -> None:
-    reason = " ".join(str(error).split()) or type(error).__name__
+    reason = one_line(error) or type(error).__name__
     warnings.warn(f"train.writers: {name} is switched off for this run: {reason}", stacklevel=4)
