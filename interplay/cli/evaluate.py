@@ -65,6 +65,7 @@ def evaluate(*, json: bool = False, csv: bool = False, column: Sequence[str] = (
             **({"learner": list(table.seating.learner)} if table.seating else {}),
             "seed": seed,
             "episodes": episodes,
+            "num_worlds": table.num_worlds,
             "actions": table.actions,
             "results": table.to_dict()["results"],
             "units": {name: table.unit(name) for name in metrics},

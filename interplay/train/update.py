@@ -1,13 +1,15 @@
 """One worker's part of a run, and the steps of an update: play, estimate, learn.
 
-- rollout and values of last observations: `rollout.collect`
-- advantages and returns: `Algorithm.estimate`, through `Shard.set_targets`
-- minibatches: `minibatches.make_epoch`
-- log-probabilities and gradients: `LearningNetwork.gradient`
-- early stop, optimiser and learning rate: `Learner._run`
+- rollout: `rollout.collect`; values where lives were truncated and at its end: `rollout.Group.end_step` and `end`
+- advantages and returns: `advantage.generalised_advantage`, by `Algorithm.estimate` through `Shard.set_targets`
+- normalised advantages, over all samples and not a minibatch: `Shard.normalise`
+- order: `Shard.shuffle`; minibatches: `minibatches.make_epoch`
+- log-probabilities and gradients: `learning_network.LearningNetwork.gradient`; the loss: `algorithms.ppo`
+- early stop: `Learner._run`; clipped gradient, optimiser and learning rate: `learner._move`
+- on a device, the last three: `DeviceLearner._run_epochs`
 
 All workers call the same methods in the same order. Each has its own shards and a learner with the same bits as all others: sums of
-the shards are added up over all workers (`exchange.all_reduce`) before they are used.
+the shards are added up over all workers (`exchange.all_reduce`, gradients in the compiled epoch) before they are used.
 """
 
 from __future__ import annotations
@@ -109,16 +111,16 @@ class Worker:
     # -- an update ------------------------------------------------------------------------------------
 
     def update(self) -> dict[str, Any]:
-        """Makes one update; returns the numbers to log, the same for every worker."""
+        """Makes one update; returns the numbers to log, the same for every worker but `time_share`."""
         watch = Stopwatch()
-        rates = self.learner.set_rates(self.share)
+        rates = self.learner.set_rates(self.share)  # of scheduled settings, e.g. the learning rate
         self.play()
         watch.lap("play")
         if self.sampler is not None:
             numbers = self.sampler.learn()
         else:
             self.estimate()
-            moments = self.seen_moments()
+            moments = self.seen_moments()  # of observations
             watch.lap("advantage")
             numbers = self.learn() | self._return_deviations()
             self.learner.take_moments(moments)
@@ -145,7 +147,7 @@ class Worker:
             self._divide_rewards(self._returns)
 
     def begin_rollout(self, shard: Shard) -> None:
-        """Opens a shard's windows of episodes and of recordings."""
+        """Sets which populations learn; opens a shard's windows of episodes and of recordings."""
         own = shard.collector
         own.set_learning(self.learns)
         own.episodes.windows.open(self.agent_steps)
@@ -163,7 +165,7 @@ class Worker:
             shard.divide_rewards(returns.of_agents())
 
     def estimate(self) -> None:
-        """Finds every shard's ready samples and their advantages, normalised over all shards."""
+        """Finds every shard's ready samples, their targets and advantages."""
         self._normalise_advantages([shard.estimate() for shard in self.shards])
 
     def _normalise_advantages(self, sums: list[np.ndarray]) -> None:
@@ -264,7 +266,7 @@ class Worker:
         return renewed
 
     def summarise(self) -> dict[str, Any]:
-        """Explained variance, actions, and finished lives and episodes, over all shards."""
+        """Explained variance, and finished lives and episodes, over all shards; counts actions and episodes."""
         self._share_names()
         total = self.add_up([self._sum_shard(shard) for shard in self.shards])
         players = self.learner.pool.players
@@ -348,7 +350,7 @@ class Worker:
 
     @property
     def learns(self) -> np.ndarray:
-        """(Q,) bool, the populations that learn in the next update."""
+        """(Q,) bool, the populations that learn in this update."""
         return self.learner.learns & self._turns.learns()
 
     @property

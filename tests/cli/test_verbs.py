@@ -59,6 +59,7 @@ def test_evaluate_prints_means_and_the_same_ones_again(capsys):
     assert first["metrics"]["return"]["mean"] == first["metrics"]["steps"]["mean"]
     assert report() == first
     assert report("--seed", "1") != first
+    assert report("--num-worlds", "3")["num_worlds"] == 3 != first["num_worlds"]
 
 
 def test_evaluate_prints_a_table(capsys):

@@ -30,19 +30,19 @@ class Ppo(Algorithm):
     def loss(
         self, predicted: Prediction, samples: Batch, counts: jax.Array, rates: Rates
     ) -> tuple[jax.Array, Terms]:
-        """The clipped surrogate, the squared error of the value, and the entropy bonus."""
+        """The clipped surrogate, the squared error of the value (not halved, not clipped), and the entropy bonus."""
         terms = ppo_terms(predicted, samples, counts, rates["clip"])
         return total(terms, self._settings.value_coefficient, self.entropy_coefficient(rates)), terms
 
     def optimiser(self) -> optax.GradientTransformation:
-        """Adam, with the gradient clipped to a global norm."""
+        """Adam, with the gradient of each network clipped to a norm; `learner._move` applies the learning rate."""
         return optax.chain(
             optax.clip_by_global_norm(self._settings.max_grad_norm),
             optax.scale_by_adam(eps=ADAM_EPSILON),
         )
 
     def enough(self, terms: Terms) -> Any:
-        """Whether the KL estimate exceeds 1.5 times ``ppo.target_kl``; called before each gradient step."""
+        """Whether the KL estimate exceeds `KL_SLACK` times ``ppo.target_kl``; then the step is not taken and the update ends."""
         most = self._settings.target_kl
         return most is not None and terms.kl / jnp.maximum(terms.acting, 1.0) > KL_SLACK * most
 
