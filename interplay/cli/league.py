@@ -63,20 +63,20 @@ def _print(table: LeagueTable) -> None:
         ("player", "left"),
         ("Elo", "right"),
         ("matches", "right"),
-        ("won", "right"),
+        ("points", "right"),
         ("Nash", "right"),
     ):
         lines.add_column(title, justify=side, no_wrap=True)  # type: ignore[arg-type]
     met, merged = table.payoff.met, table.payoff.merged()
     for number, i in enumerate(table.order, 1):
         matches = met[i].sum()
-        won = 50 * (1 + (merged[i] * met[i]).sum() / matches)
+        points = 50 * (1 + (merged[i] * met[i]).sum() / matches)
         lines.add_row(
             str(number),
             table.names[i],
             f"{table.elo[i]:+z.0f}",
             f"{matches:,.0f}",
-            f"{won:.0f} %",
+            f"{points:.0f} %",
             f"{table.nash[i]:.2f}",
         )
     console.print(lines)

@@ -174,7 +174,9 @@ class EpisodeTable:
     def is_of_agent(self, name: str) -> bool:
         """Whether a name of `summary` belongs to a single agent, not to a side."""
         bracket = name.endswith("]") and name[:-1].partition("[")[2]
-        return bool(bracket) and (self.seating is None or bracket not in self.seating.names)
+        if self.seating is not None:
+            return bool(bracket) and bracket not in self.seating.names
+        return bracket in list(map(str, self.agents))
 
     def __repr__(self) -> str:
         return f"EpisodeTable({self.world}, {len(self)} episodes, {self.line}; columns {', '.join(self.columns)})"

@@ -14,6 +14,7 @@ from interplay.core.html import html_table
 from interplay.core.loading import did_you_mean
 from interplay.core.settings import build, merge, read_toml
 from interplay.core.trust import admit_bytes, programs
+from interplay.evaluate.last import last_of
 from interplay.verbs.keywords import suggest_keyword
 from interplay.verbs.run import Run
 from interplay.verbs.training import nested
@@ -87,7 +88,9 @@ class Sweep:
         head = [name for name in frame.columns if name not in ("step", "metric", "value")]
         found = frame.drop_duplicates([*head, "metric"])[[*head, "metric"]].reset_index(drop=True)
         logs = {run: _log(self.folder, run) for run in found["run"].unique()}
-        lasts = [logs[run].last(metric) for run, metric in zip(found["run"], found["metric"], strict=True)]
+        numbers = {run: dict(_numbers(log)) for run, log in logs.items()}
+        asked = zip(found["run"], found["metric"], strict=True)
+        lasts = [last_of(numbers[run][metric], logs[run].cases(metric)) for run, metric in asked]
         return found.assign(
             value=[last.value for last in lasts],
             measurements=[last.measurements for last in lasts],

@@ -68,6 +68,8 @@ def test_the_table_is_that_of_the_matches_in_the_checkpoint(
     assert gains.max() < 1e-6, "a player beats the mixture"
     text = typed(capsys, "league", run)[1]
     rows = [line.replace("│", " ").split() for line in text.splitlines() if line.count("│") > 4]
+    assert "points" in text
+    assert "won" not in text
     assert [row[0] for row in rows] == [str(number + 1) for number in range(len(names))]
     for row in rows:
         i = names.index(row[1])

@@ -163,3 +163,22 @@ def test_episodes_without_a_share_do_not_count_for_it():
     assert (summary["score"].n, summary["score"].mean) == (30, pytest.approx(whole.mean()))
     names = [f"score[{agent}]" for agent in table.agents]
     assert [summary[name].n for name in names] == [0, odd.sum(), *[30] * others]
+
+
+class Halves(Line):
+    """Nine against nine; the lead of the first team is 1 in every episode."""
+
+    teams = (tuple(range(9)), tuple(range(9, 18)))
+
+    @property
+    def metrics(self):
+        lead = np.tile(np.where(np.arange(18) < 9, 1.0, -1.0), (self.num_worlds, 1))
+        return {"lead": lead, "outcome": lead}
+
+
+def test_numbers_of_teams_are_listed_where_those_of_many_agents_are_not():
+    table = play(Halves(4, agents=18), Walker(), episodes=6, seed=1)
+    listed = {name: value for name, value, _ in table.rows() if not table.is_of_crowd(name)}
+    assert {name for name in listed if name.startswith("lead")} == {"lead[team0]", "lead[team1]"}
+    assert listed["lead[team0]"].startswith("1 ")
+    assert listed["lead[team1]"].startswith("-1 ")

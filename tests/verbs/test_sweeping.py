@@ -108,9 +108,9 @@ def test_a_sweep_is_short_to_read(folder):
 
 
 def test_last_values_are_a_frame_of_the_means_of_the_last_measurements(folder):
-    found = interplay.Sweep(folder).last(["kl", "score"])
+    found = interplay.Sweep(folder).last(["kl", "score", "score[agent_1]"])
     assert list(found.columns) == ["run", "ppo.clip", "seed", "metric", "value", "measurements", "cases"]
-    assert len(found) == 8
+    assert len(found) == 12
     for row in found.itertuples():
         lines = by_hand(folder / row.run)
         values = [value for (_, name), value in sorted(lines.items()) if name == row.metric][-5:]
