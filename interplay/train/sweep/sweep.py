@@ -16,13 +16,14 @@ from typing import Any, NamedTuple, TextIO
 from interplay.core.errors import UserError
 from interplay.core.files import FileLock, os_errors_as_user_errors, refuse_links, short_path
 from interplay.core.processes import HERE, Place
+from interplay.core.reading import METRICS_FILE
 from interplay.core.seals import sealed_toml
 from interplay.core.settings import changed
 from interplay.core.stopping import Stop, finishing
 from interplay.core.trust import read_settings, write_settings
 from interplay.evaluate.tournaments.results_log import ResultsLog
 from interplay.train.run.checkpoint import list_checkpoints
-from interplay.train.run.metrics_log import METRICS_FILE, last_step
+from interplay.train.run.metrics_log import last_step
 from interplay.train.run.pins import named, pin_players, renamed
 from interplay.train.run.progress import Progress, duration, tell
 from interplay.train.run.settings_file import NAME

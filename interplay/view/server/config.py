@@ -16,7 +16,7 @@ TARGET_BYTES = 4_096  # of a path with its query
 PAGES, SESSIONS = 16, 4
 UNSHOWN = 2  # frames sent to a page and not drawn yet
 WORDS = 500  # characters of an error message, which may quote a file
-EVENTS = 5_000  # before a frame; the oldest are dropped, as the page keeps no more
+EVENTS = 5_000  # queued for a page, as many as it keeps; also other messages; the oldest are dropped
 
 LISTED = 200  # sources in an answer
 FOUND = 10_000  # runs, and recordings, of a folder

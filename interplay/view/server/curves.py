@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from interplay.core.errors import UserError
+from interplay.core.reading import METRICS_FILE
 from interplay.core.world import Array
 from interplay.view.curves import AXES, choose_axis
-from interplay.view.run_log import METRICS_FILE, RunLog, one_line, read_run
+from interplay.view.run_log import RunLog, one_line, read_run
 from interplay.view.server.config import MOST_CURVES, MOST_LOG, MOST_POINTS
 from interplay.view.server.stamps import Stamp, stamp_of
 

@@ -34,8 +34,7 @@ class Visitor:
     def __init__(self, wake: Callable[[], None]) -> None:
         self._wake, self._lock = wake, threading.Lock()
         self._latest: dict[str, Mapping[str, Any]] = {}
-        self._waiting: list[Mapping[str, Any]] = []
-        self._events: deque[Mapping[str, Any]] = deque(maxlen=EVENTS)
+        self._waiting, self._events = (deque[Mapping[str, Any]](maxlen=EVENTS) for _ in range(2))
         self._hello: list[Mapping[str, Any]] = []
         self._bye: Mapping[str, Any] | None = None
         self._moment: Moment | None = None

@@ -103,7 +103,7 @@ class GameProcess:
 
 
 def start_game(settings: GameSettings) -> GameProcess:
-    """A game of the newest build whose version is `game_version`; only a running build says its version.
+    """A game of the newest build of `game_version`; only a running build says its version.
 
     Raises:
         MissingExtraError: without protocol package or game.

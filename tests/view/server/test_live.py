@@ -178,6 +178,14 @@ def test_events_of_ticks_that_are_left_out_go_with_the_next_frame():
     assert visitor.fetch()[0] == []
 
 
+def test_what_is_queued_for_a_page_that_takes_nothing_does_not_grow():
+    visitor = Visitor(lambda: None)
+    refusals = [{"type": "refused", "what": "act", "slot": slot} for slot in range(EVENTS + 3)]
+    for refusal in refusals:
+        visitor.post(refusal)
+    assert visitor.fetch()[0] == refusals[3:]
+
+
 def test_what_waits_is_not_sent_to_who_asked_for_a_key_frame():
     """The queued frame may show the whole world although fog was just announced."""
     visitor, play = Visitor(lambda: None), Play(cast_of(TableWorld)("world", "table"))

@@ -130,11 +130,11 @@ class Reborn(TableWorld):
 
 
 def test_the_return_of_an_agent_begins_anew_with_each_life():
-    play, told = play_of(Reborn()), []
+    play, returns = play_of(Reborn()), []
     for choice in (2, 1, 2, 1):
         play.step({0: play.read(0, {"action": choice}), 1: None})
-        told.append([play.agent(slot, True)["return"] for slot in range(2)])
-    assert told == [[2, 1], [3, 2], [2, 3], [3, 4]]
+        returns.append([play.agent(slot, True)["return"] for slot in range(2)])
+    assert returns == [[2, 1], [3, 2], [2, 3], [3, 4]]
 
 
 def test_every_kind_of_head_there_and_back():
