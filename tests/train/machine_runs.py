@@ -145,7 +145,7 @@ def main(
     victim: int = -1,
     heartbeat: int = network.HEARTBEAT_TIMEOUT,
 ) -> None:
-    network.HEARTBEAT_TIMEOUT, network.QUIET = heartbeat, heartbeat / 2
+    network.HEARTBEAT_TIMEOUT, network.QUIET = heartbeat, heartbeat / 4
     machines = Machines(nodes, node, f"127.0.0.1:{port}")
     if not case:
         add_vectors(Path(folder), machines)

@@ -32,7 +32,8 @@ from interplay.train.run.progress import tell
 
 HEARTBEAT_TIMEOUT = 20  # seconds without a sign before jax ends the other machines
 START_TIMEOUT = 300  # seconds for all machines to start
-QUIET = 10.0  # seconds of waiting without a line
+# Seconds of waiting without a line: jax sends a sign every half of HEARTBEAT_TIMEOUT and may end this machine so soon after a loss.
+QUIET = 8.0
 # Seconds after which a machine that lives and sends nothing is lost, or ten times the longest exchange so far: others wait for it while
 # it compiles, evaluates or saves.
 STUCK = 7200.0
@@ -458,7 +459,7 @@ class _Waits:
     def _look(self) -> None:
         said = math.inf
         while True:
-            time.sleep(1.0)
+            time.sleep(QUIET / 8)
             since = self._since
             if since != said and time.monotonic() - since > QUIET:
                 tell(f"{self._line}, {QUIET:.0f} s so far")
