@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from interplay.evaluate.results import NAMES, OUTCOME
 
-PER_AGENT, PER_TEAM, PER_EPISODE = "per agent", "per team", "per episode"
+PER_AGENT, PER_TEAM, PER_LIFE, PER_EPISODE = "per agent", "per team", "per life", "per episode"
 SHARE, STEPS = "share of episodes", "steps"
 _OWN = {
     "steps": STEPS,

@@ -73,7 +73,7 @@ def lead(
     before = float(checkpoint.record["seconds"]) if checkpoint else 0.0
     began = saved = time.monotonic()
     first_steps, first_update = worker.agent_steps, worker.updates
-    names = {} if first_update else _names(worker.shards[0].world)
+    names = {} if first_update else _names(worker.shards[0].world) | {"of_lives": worker.of_lives}
     warned = False
     shown: dict[str, float] = {}  # the newest of each: not every update completes a window of episodes
     best = Best(settings.train.best_by, settings.train.best_measurements, checkpoint)
@@ -195,9 +195,10 @@ def _end(
 
 
 def _names(world: World) -> dict[str, list[str]]:
-    """Names of agents and teams for the first line of the log, which orders its lists."""
+    """For the first line of the log: names of agents and teams, which order its lists, and of the metrics of whole teams."""
     teams = world.team_names or tuple(f"team{number}" for number in range(len(world.teams or ())))
-    return {"agent_names": list(world.agents), "team_names": list(teams)}
+    per_team = world.per_team if teams else ()
+    return {"agent_names": list(world.agents), "team_names": list(teams), "per_team": list(per_team)}
 
 
 def _changes(worker: Worker, numbers: Mapping[str, Any], known: Sequence[str], answer: object) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.evaluate import statistics
-from interplay.evaluate.last import LEAST, OF_LIVES, Last
+from interplay.evaluate.last import LEAST, Last
 from interplay.evaluate.results import NAMES as SHARES
 from interplay.evaluate.statistics import CUTS, LEVEL, Interval
 from interplay.view.run_groups import RunGroup, group_runs, label_groups
@@ -164,7 +164,9 @@ def rows(comparison: Comparison) -> list[tuple[str, ...]]:
 def _cases(comparison: Comparison) -> list[str]:
     """Heading of the column that counts episodes or lives; empty if the metric is no mean over them."""
     counted = any(last.cases is not None for group in comparison.groups for last in group.lasts)
-    return ["lives" if comparison.metric.partition("[")[0] in OF_LIVES else "episodes"] * counted
+    logs = [run.log for group in comparison.groups for run in group.runs if run.log is not None]
+    of_lives = any(comparison.metric.partition("[")[0] in log.of_lives for log in logs)
+    return ["lives" if of_lives else "episodes"] * counted
 
 
 def _range(numbers: Sequence[int]) -> str:

@@ -53,7 +53,7 @@ def _curves(axes: Any, comparison: Comparison) -> None:
         some = np.isfinite(middle)
         low, high = np.clip([low, high], *bounds_of(comparison.metric))
         x = comparison.middles[some]
-        seeds = f"{len(group.runs)} seed{'s' * (len(group.runs) != 1)}"
+        seeds = f"{len(group.curves)} seed{'s' * (len(group.curves) != 1)}"
         label = plain_words(f"{group.label} ({seeds})")
         draw_curve(axes, x, middle[some], (low[some], high[some]), line, i, label)
     axes.set_xlabel("agent-steps")

@@ -141,7 +141,7 @@ def plot_runs(
 def _grouped(
     runs: Sequence[Run], logs: Sequence[RunLog], labels: Mapping[str, str]
 ) -> dict[str, list[RunLog]]:
-    """Label of a group with its number of seeds -> its logs.
+    """Label of a group -> its logs.
 
     Labels are the settings in which groups differ if these are short, else the names of the folders.
     """
@@ -153,8 +153,7 @@ def _grouped(
     short = len(set(settings)) == len(settings) > 1 and all(0 < len(text) <= SHORT for text in settings)
     shown = label_groups(groups, settings if short else [group.folders for group in groups], labels)
     return {
-        label + group.seeds: [by_path[run.path] for run in group.runs]
-        for label, group in zip(shown, groups, strict=True)
+        label: [by_path[run.path] for run in group.runs] for label, group in zip(shown, groups, strict=True)
     }
 
 
@@ -350,8 +349,7 @@ def _panel(
     last = max(log.steps[-1] for logs in groups.values() for log in logs)
     series = [(label, part, logs) for label, logs in groups.items() for part in parts]
     for i, (label, part, logs) in enumerate(series):
-        seeds = f" ({len(logs)} seeds)" if len(logs) > 1 else ""
-        shown = f"{label}: {part}" if part and len(groups) > 1 else part + seeds if part else label
+        shown = f"{label}: {part}" if part and len(groups) > 1 else part or label
         _curve(axes, name + parts[part], plain_words(shown), logs, looks[label, part], i)
     for i, (part, end) in enumerate(parts.items()):
         colour = looks[next(iter(groups)), part].colour if part and len(groups) == 1 else INK
@@ -373,6 +371,8 @@ def _curve(axes: Any, name: str, label: str, logs: Sequence[RunLog], look: LineL
     edges = np.linspace(0, max(log.steps[-1] for log in logs), WINDOWS + 1)
     means = curves_of(logs, name, edges)
     some = np.isfinite(means).any(axis=0)
+    if (seeds := len(means) or sum(np.isfinite(log.column(name)).any() for log in logs)) > 1:
+        label += f" ({seeds} seeds)"
     middles, means = ((edges[:-1] + edges[1:]) / 2)[some], means[:, some]
     if not some.any():  # too few points for a line
         points = np.concatenate([[log.places(name), log.column(name)] for log in logs], axis=1)

@@ -124,13 +124,12 @@ def _shown(value: object) -> str:
 
 
 def _folders(runs: Sequence[Run], others: Sequence[str]) -> str:
-    """Common beginning of a group's folder names without the word seed; the names if another group has it."""
+    """Common beginning of a group's folder names without the word seed; the names if another group has it, then the first path."""
     names = [run.path.resolve().name for run in runs]
     stem = os.path.commonprefix(names) if len(names) > 1 else ""  # noqa: RUF071 - of names, no paths
     stem = re.sub(r"[\W_]*(seed)?[\W_]*$", "", stem)
-    return (
-        stem if stem and stem not in others else ", ".join(names) if len(names) <= 3 else f"{names[0]}, ..."
-    )
+    several = ", ".join(names) if len(names) <= 3 else f"{names[0]}, ..."
+    return next((text for text in (stem, several) if text and text not in others), str(runs[0].path))
 
 
 def _refuse_twice(runs: Sequence[Run]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,8 +14,8 @@ import numpy as np
 from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean
 from interplay.core.reading import METRICS_FILE, memory_limit, read_json_lines, read_toml
-from interplay.evaluate.last import Last, counted_by, last_of
-from interplay.evaluate.units import unit_of
+from interplay.evaluate.last import OF_LIVES, Last, counted_by, last_of
+from interplay.evaluate.units import PER_LIFE, unit_of
 
 MOST = 1e100  # of a number; larger ones, whose differences are not finite, cannot be drawn
 MOST_STEPS = 2**63  # agent-steps of a run
@@ -24,6 +24,7 @@ MOST_STEPS = 2**63  # agent-steps of a run
 BEGAN = "episodes_began"
 BY_AGENT = "by_agent"
 AGENT_NAMES, TEAM_NAMES = "agent_names", "team_names"  # in the first line of a log
+LISTS = ("of_episodes", "of_others", "of_lives", "per_team")  # of names of metrics
 RETURN = "episode_return"
 ENDS = ("max_updates", "max_episodes", "max_seconds")  # of `train`, beside `steps`
 OTHERS = (
@@ -41,7 +42,9 @@ class RunLog(NamedTuple):
         world: the world's id; empty without settings.
         steps: (N,) agent-steps of each logged line, ascending.
         columns: name -> (N,) float64, NaN if missing in a line.
-        of_others: columns that are means over episodes with other players than the learner.
+        of_others: columns -> (N,) bool, whether a line's mean is over the episodes with other players than the learner.
+        of_lives: metrics that are means over lives.
+        per_team: metrics of an agent's whole team.
         of_episodes: columns that are means over episodes, which began before the line was written.
         options: of the world, as JSON.
         agents: name -> (N, A) float64, of metrics logged per agent.
@@ -60,7 +63,9 @@ class RunLog(NamedTuple):
     agents: dict[str, np.ndarray] = {}  # noqa: RUF012 - never changed
     planned: int | None = None
     mixed: int = 0
-    of_others: frozenset[str] = frozenset()
+    of_others: Mapping[str, np.ndarray] = {}
+    of_lives: frozenset[str] = frozenset(OF_LIVES)
+    per_team: frozenset[str] = frozenset()
     names: tuple[tuple[str, ...], ...] = ()
 
     @property
@@ -89,8 +94,11 @@ class RunLog(NamedTuple):
 
     def unit(self, name: str) -> str:
         """The unit of a column; empty if unknown."""
-        per_agent = name.partition("[")[0] in self.agents
-        return unit_of(name, True if per_agent else False if name in self.of_episodes else None)
+        plain = name.partition("[")[0]
+        if plain in self.of_lives and plain != "life":
+            return PER_LIFE
+        per_agent = True if plain in self.agents else False if name in self.of_episodes else None
+        return unit_of(name, per_agent, self.per_team)
 
     def column(self, name: str) -> np.ndarray:
         """A column, (N,), all NaN if this run never logged it."""
@@ -98,8 +106,13 @@ class RunLog(NamedTuple):
 
     def cases(self, name: str) -> np.ndarray | None:
         """(N,) episodes or lives behind each mean of a column, 0 if unknown; None for other columns."""
-        counts = counted_by(name, self.columns, self.of_episodes, of_others=self.of_others)
-        return None if counts is None else np.nan_to_num(self.columns[counts])
+        counts = counted_by(name, self.columns, self.of_episodes, self.of_lives)
+        if counts is None:
+            return None
+        cases = self.columns[counts]
+        if name in self.of_others:
+            cases = np.where(self.of_others[name], self.column("episodes_with_others"), cases)
+        return np.nan_to_num(cases)
 
     def last(self, name: str) -> Last:
         """The last value of a column."""
@@ -139,10 +152,10 @@ def read_run(path: Path) -> RunLog:
             raise UserError(f"{file}: {name[:60]!r} holds a number beyond {MOST:g}; remove its line")
     steps = table.pop("agent_steps")
     settings = _settings(path / "settings.toml")
-    of_episodes, of_others = (
-        frozenset(name for line in lines for name in line.get(key) or () if name in table)
-        for key in ("of_episodes", "of_others")
+    of_episodes, others, of_lives, per_team = (
+        frozenset(name for line in lines for name in line.get(key) or ()) for key in LISTS
     )
+    of_others = {name: np.array([name in line.get("of_others", ()) for line in lines]) for name in others}
     world, options = _world(settings)
     return RunLog(
         path,
@@ -156,6 +169,8 @@ def read_run(path: Path) -> RunLog:
         _planned(settings),
         _mixed(read) if any(_inside(settings, *keys) for keys in OTHERS) else 0,
         of_others,
+        of_lives | frozenset(OF_LIVES),
+        per_team,
         _names(read),
     )
 
@@ -225,7 +240,7 @@ def _checked(file: Path) -> Iterator[dict[str, Any]]:
             raise UserError(
                 f"{file}: line {number}: agent_steps fall from {before:.15g} to {steps:.15g}; remove the lines of one of the runs"
             )
-        for key in ("of_episodes", "of_others"):
+        for key in LISTS:
             own = line.get(key)
             if own is not None and not (isinstance(own, list) and all(isinstance(name, str) for name in own)):
                 raise UserError(

@@ -180,6 +180,7 @@ def table(runs: Sequence[Run], metrics: Sequence[str] | None = None) -> list[dic
     names = usual(METRICS, logged)[:2] if metrics is None else list(metrics)
     check_logged(names, logged)
     keys = differing_keys(runs)
+    of_lives = {name for run in runs if run.log is not None for name in run.log.of_lives} | set(OF_LIVES)
     any_name = any(run.settings.get("name") for run in runs)
     rows = []
     for run in runs:
@@ -188,14 +189,13 @@ def table(runs: Sequence[Run], metrics: Sequence[str] | None = None) -> list[dic
         row |= {key: run.settings.get(key) for key in keys}
         row |= {"agent_steps": run.steps, "of": run.settings["steps"]}
         for name in names:
-            row |= _of_metric(run.log, name)
+            row |= _of_metric(run.log, name, "lives" if name.partition("[")[0] in of_lives else "episodes")
         rows.append(row)
     return rows
 
 
-def _of_metric(log: RunLog | None, name: str) -> dict[str, Any]:
+def _of_metric(log: RunLog | None, name: str, counts: str) -> dict[str, Any]:
     """Last and best of a metric, and the measurements and episodes, or lives, behind the last one."""
-    counts = "lives" if name.partition("[")[0] in OF_LIVES else "episodes"
     cells: dict[str, Any] = {"last": None, "best": None, "measurements": 0, counts: None}
     if log is not None:
         last = log.last(name)

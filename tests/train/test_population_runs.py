@@ -12,6 +12,7 @@ import pytest
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.core.settings import changed
+from interplay.evaluate.last import count_last
 from interplay.train.play.trained_policy import TrainedPolicy
 from interplay.train.run.best import Best
 from interplay.train.run.checkpoint import latest_checkpoint, list_checkpoints, read_checkpoint
@@ -24,6 +25,7 @@ from interplay.train.settings import (
     WorldChoice,
 )
 from interplay.train.trainer import load_policy, train
+from interplay.view.run_log import read_run
 from tests.train.meadow import Meadow, make_meadow
 from tests.train.runs import go_on, log_of, short_run
 from tests.train.toy_worlds import make_corridor
@@ -74,6 +76,17 @@ def test_every_population_learns_to_live_longer(trained: Path) -> None:
         assert np.mean(lives[-5:]) > 2.5 * np.mean(lives[:5])
     assert {"entropy[pop1]", "rows[pop2]", "life_return[pop0]", "fed[pop0]", "fed"} <= set(log[-1])
     assert mean_life(load_policy(trained)) > 2.5 * mean_life(RandomPolicy())
+
+
+@pytest.mark.parametrize("metric", ["fed", "fed[pop1]", "life_return"])
+def test_the_last_value_of_a_world_s_own_metric_is_that_of_its_lives(trained: Path, metric: str) -> None:
+    _, bracket, population = metric.partition("[")
+    found = [(line[metric], line[f"lives{bracket}{population}"]) for line in log_of(trained) if metric in line]
+    values, lives = np.array(found[-count_last(len(found)) :]).T
+    last = read_run(trained).last(metric)
+    assert (last.value, last.cases) == (pytest.approx((values * lives).sum() / lives.sum()), lives.sum())
+    assert last.value != pytest.approx(values.mean(), rel=1e-6)
+    assert read_run(trained).unit(metric) == "per life"
 
 
 def test_ppo_learns_with_populations_too(tmp_path: Path) -> None:

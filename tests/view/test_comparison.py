@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from unittest.mock import ANY
 
 import numpy as np
 import pytest
@@ -186,32 +187,36 @@ def test_metrics_of_other_rhythm_are_recomputed_from_the_log(tmp_path):
 
 
 def test_means_over_episodes_with_others_weigh_as_many(tmp_path):
-    """Of 10 measurements the last 5: each is a mean over the episodes with others, 1 to 5 of 100."""
+    """Of 10 measurements the last 5: the first is over all 100 episodes, later ones over those with others, 2 to 5 of 100."""
     run = make_run(tmp_path / "a", 0)
     lines = [
         {
             "agent_steps": 1000 * at,
             "episodes": 100,
-            "episodes_with_others": at - 5 if at > 5 else 50,
+            "episodes_with_others": at - 5 if at > 5 else 0,
             "won": 0.1 * (at - 5) if at > 5 else 0.9,
             "of_episodes": ["won"],
-            "of_others": ["won"],
+            **({"of_others": ["won"]} if at > 6 else {}),
         }
         for at in range(1, 11)
     ]
     last = compare([write_log(run, lines)], "won").groups[0].lasts[0]
-    assert last.value == pytest.approx((0.1 + 0.4 + 0.9 + 1.6 + 2.5) / 15)
-    assert (last.measurements, last.cases) == (5, 15)
+    assert last.value == pytest.approx((10.0 + 0.4 + 0.9 + 1.6 + 2.5) / 114)
+    assert (last.measurements, last.cases) == (5, 114)
 
 
-def test_means_over_lives_weigh_and_count_lives(tmp_path):
-    """The last five of ten: 60 to 100 ticks, over 6 to 10 lives each."""
+@pytest.mark.parametrize(("metric", "unit"), [("life", "ticks"), ("kills", "per life")])
+def test_means_over_lives_weigh_and_count_lives(tmp_path, metric, unit):
+    """The last five of ten: 60 to 100, over 6 to 10 lives each."""
     lines = [
-        {"agent_steps": 1000 * at, "life": 10.0 * at, "lives": at, "episodes": 50} for at in range(1, 11)
+        {"agent_steps": 1000 * at, metric: 10.0 * at, "lives": at, "episodes": 50} for at in range(1, 11)
     ]
-    found = compare([write_log(make_run(tmp_path / "a", 0), lines)], "life")
+    lines[0]["of_lives"] = ["life", "kills"]
+    found = compare([write_log(make_run(tmp_path / "a", 0), lines)], metric)
     assert found.groups[0].lasts[0].value == pytest.approx(10 * 330 / 40)
-    assert [row[3] for row in rows(found)] == ["lives", "40"]
+    assert [row[3:5] for row in rows(found)] == [("lives", f"{metric} ({unit}), mean"), ("40", ANY)]
+    (row,) = table(read_rows(find_runs([tmp_path]), print), [metric])
+    assert (row[f"{metric} last"], row[f"{metric} lives"]) == (pytest.approx(10 * 330 / 40), 40)
 
 
 def test_the_rule_of_play_and_the_opponents_stand_beside_ratings(tmp_path):

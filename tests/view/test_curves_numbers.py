@@ -97,6 +97,21 @@ def test_runs_of_several_seeds_are_their_mean_in_a_band_from_the_lowest_to_the_h
     assert [line.get_color() for line in (together, raw, alone)] == [POPULATIONS[i] for i in (0, 1, 1)]
 
 
+def test_a_curve_counts_the_seeds_that_have_its_metric(monkeypatch, tmp_path):
+    """Four runs of one group, of which three logged it."""
+    runs = [logged(tmp_path / "abc"[i], np.zeros(len(STEPS)), seed=i) for i in range(3)]
+    other = write_run(
+        tmp_path / "d", [{"agent_steps": step, "x": 1.0} for step in STEPS], 3, world="somewhere"
+    )
+    assert panel(monkeypatch, [*runs, other]).lines[0].get_label() == "a, ... (3 seeds)"
+
+
+def test_two_groups_of_one_folder_name_are_both_drawn(monkeypatch, tmp_path):
+    runs = [logged(tmp_path / "xy"[i] / "a", np.ones(len(STEPS)), world=f"{i}" * 41) for i in range(2)]
+    labels = panel(monkeypatch, runs).get_legend_handles_labels()[1]
+    assert labels == ["a", str(runs[1])]
+
+
 def test_a_line_of_few_episodes_is_no_peak(monkeypatch, tmp_path):
     """Every other line is a mean over one episode, 50 above the others' mean over 99."""
     run = logged(tmp_path / "a", np.zeros(len(STEPS)))

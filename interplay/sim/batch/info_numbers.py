@@ -23,7 +23,7 @@ _NAMES = """
     action_mask acting agent_names agent_steps agent_steps_per_s alive by_agent clip_fraction cut_rate draw_rate entropy entropy_max
     episode_length episode_return episodes episodes_began episodes_ended episodes_with_others epochs epsilon evaluate_actions
     evaluate_actions_sampled evaluate_score explained_variance gradient_norm gradient_steps guess_loss illegal input_abs_max input_offset input_range
-    kl learner learning life life_return lives loss_rate of_episodes of_others options outcome past_selves policy_loss q q_target rates
+    kl learner learning life life_return lives loss_rate of_episodes of_lives of_others options outcome past_selves per_team policy_loss q q_target rates
     rating rating_sampled replay return return_deviation reward_abs_max reward_ratio rows score score_rate seed slot_steps stage steps target_rms
     target_std td_error team_names time time_share truncated updates value_loss win_rate
 """
