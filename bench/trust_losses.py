@@ -1,33 +1,42 @@
-"""A machine of a run is killed, frozen or cut off: how long until this is noticed, and until the first update afterwards.
+"""A machine of a run is killed, frozen, far away or cut off: how long until this is noticed, and until the first update afterwards.
 
-Run from the repository root, as root for the cut link, which needs network namespaces::
+Run from the repository root, as root for the last two, which need network namespaces::
 
     .venv/bin/python -m bench.trust_losses --times 3
 
 Two machines of one worker train. Kills (SIGKILL) and freezes (SIGSTOP) hit the second, two processes of this machine stand for them, and
-the run is started anew from its last checkpoint as on a Ray cluster (`interplay.train.places`). For the cut link the machines
-are two network namespaces joined by a virtual link, and both processes must end by themselves. Exit status 1 if the first update
-after a kill comes later than the bar, or a process stays.
+the run is started anew from its last checkpoint as on a Ray cluster (`interplay.train.places`). For the others the machines are two
+network namespaces joined by a link on which packets take a while (`bench.delayed_link`): the bits must be those of one machine, and
+both processes must end by themselves when it is cut. Exit status 1 if the first update after a kill comes later than the bar, bits
+differ, or a process stays.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import signal
+import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
-from interplay.core.settings import build
+import numpy as np
+
+from bench import delayed_link
+from interplay.core.settings import build, changed, to_toml
 from interplay.train.places import train_on
 from interplay.train.run.checkpoint import latest_checkpoint
 from interplay.train.settings import TrainSettings
+from interplay.train.trainer import train
 from tests.train.machine_runs import TwoHosts
+from tests.train.runs import arrays_of, log_of
 
 SMALL = {
     "world": {"id": "survival/1v1-heals-low"},
@@ -37,6 +46,7 @@ SMALL = {
 }
 BAR = 20.0  # seconds from a kill to the first update
 LONGEST = 90.0  # seconds until a process counts as one that stays
+DELAY = 5.0  # milliseconds of a packet, one way
 NAMESPACES = ("interplay-a", "interplay-b")
 
 
@@ -70,70 +80,72 @@ def hit(number: int) -> tuple[float, float]:
     return times[0], times[1]
 
 
-def cut() -> list[float]:
+def cut(delay: float) -> list[float]:
     """Cuts the link between two machines; returns the seconds until each process has ended."""
-    a, b = NAMESPACES
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, namespaces(delay):
         run = Path(folder) / "run"
-        words = [
-            "survival/1v1-heals-low",
-            "num_worlds=32",
-            "ppo.rollout=32",
-            "ppo.minibatch=512",
-            "train.quiet=true",
-        ]
-        words += ["train.checkpoint_updates=5", "--workers", "1", "--out", str(run), "--nodes", "2"]
-        words += ["--coordinator", "10.77.0.1:7777"]
-        join(a, b)
-        try:
-            machines = [
-                subprocess.Popen(
-                    [
-                        "ip",
-                        "netns",
-                        "exec",
-                        space,
-                        sys.executable,
-                        "-m",
-                        "interplay",
-                        "train",
-                        *words,
-                        "--node",
-                        str(node),
-                    ],
-                    stderr=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                )
-                for node, space in enumerate((a, b))
-            ]
-            while latest_checkpoint(run) is None:
-                time.sleep(0.02)
-            ip("netns", "exec", a, "ip", "link", "set", "va", "down")
-            began, ends = time.monotonic(), []
-            for machine in machines:
-                machine.wait(LONGEST)
-                ends.append(time.monotonic() - began)
-            return ends
-        finally:
-            for machine in machines:
-                machine.kill()
-            leave(a, b)
+        machines = start(run, 400)
+        while latest_checkpoint(run) is None:
+            time.sleep(0.02)
+        ip("netns", "exec", NAMESPACES[0], "ip", "link", "set", delayed_link.NAME, "down")
+        began, ends = time.monotonic(), []
+        for machine in machines:
+            machine.wait(LONGEST)
+            ends.append(time.monotonic() - began)
+        return ends
 
 
-def join(a: str, b: str) -> None:
-    """Makes two network namespaces and a link between them."""
-    for space in (a, b):
+def slow(delay: float) -> tuple[float, bool]:
+    """Trains 12 updates over the link; returns the median milliseconds of an update, and whether its bits are those of one machine."""
+    with tempfile.TemporaryDirectory() as folder, namespaces(delay):
+        run = Path(folder) / "run"
+        for machine in start(run, 12):
+            if machine.wait():
+                raise SystemExit(f"a machine ended with status {machine.returncode}")
+        alone = train(settings_of(12), Path(folder) / "alone")
+        times = [line["time"] for line in log_of(run) if "ending" not in line]
+        return 1000 * float(np.median(np.diff(times))), arrays_of(run) == arrays_of(alone)
+
+
+def settings_of(updates: int) -> TrainSettings:
+    return changed(build(TrainSettings, SMALL, "trust_losses"), {"train": {"max_updates": updates}}, "")
+
+
+def start(run: Path, updates: int) -> list[subprocess.Popen[bytes]]:
+    """The two machines of a run, each in its namespace."""
+    file = run.with_suffix(".toml")
+    file.write_text(to_toml(settings_of(updates)))
+    words = ["train", str(file), "--out", str(run), "--nodes", "2", "--coordinator", "10.77.0.1:7777"]
+    return [
+        subprocess.Popen(
+            [*_inside(space), "interplay", *words, "--node", str(node)], stderr=subprocess.DEVNULL
+        )
+        for node, space in enumerate(NAMESPACES)
+    ]
+
+
+@contextlib.contextmanager
+def namespaces(delay: float) -> Iterator[None]:
+    """Two network namespaces and a link between them, on which a packet takes so many milliseconds; their processes end with them."""
+    ends = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    for space, end, address in zip(NAMESPACES, ends, ("10.77.0.1/24", "10.77.0.2/24"), strict=True):
         ip("netns", "add", space)
         ip("netns", "exec", space, "ip", "link", "set", "lo", "up")
-    ip("link", "add", "va", "netns", a, "type", "veth", "peer", "name", "vb", "netns", b)
-    for space, name, address in ((a, "va", "10.77.0.1/24"), (b, "vb", "10.77.0.2/24")):
-        ip("netns", "exec", space, "ip", "address", "add", address, "dev", name)
-        ip("netns", "exec", space, "ip", "link", "set", name, "up")
+        words = ["bench.delayed_link", str(end.fileno()), address, str(delay)]
+        subprocess.Popen([*_inside(space), *words], pass_fds=[end.fileno()])
+        end.close()
+    try:
+        yield
+    finally:
+        for space in NAMESPACES:
+            held = subprocess.run(["ip", "netns", "pids", space], capture_output=True, text=True, check=True)
+            for process in held.stdout.split():
+                os.kill(int(process), signal.SIGKILL)
+            ip("netns", "delete", space)
 
 
-def leave(*spaces: str) -> None:
-    for space in spaces:
-        ip("netns", "delete", space)
+def _inside(space: str) -> list[str]:
+    return ["ip", "netns", "exec", space, sys.executable, "-m"]
 
 
 def ip(*words: str) -> None:
@@ -159,7 +171,14 @@ def main() -> int:
             flush=True,
         )
     if os.geteuid() == 0:
-        ends = [end for _ in range(times) for end in cut()]
+        for delay in (0.0, DELAY):
+            update, equal = slow(delay)
+            late |= not equal
+            print(
+                f"packets take {delay:g} ms: {update:,.0f} ms an update, bits of one machine: {equal}",
+                flush=True,
+            )
+        ends = [end for _ in range(times) for end in cut(DELAY)]
         print(f"link cut {times} times: both ended after {min(ends):.1f} to {max(ends):.1f} s")
     return int(late)
 

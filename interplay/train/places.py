@@ -17,7 +17,9 @@ from typing import Any, NamedTuple, Protocol
 
 from interplay.core.errors import UserError
 from interplay.core.processes import LOST, Place, TaskProcess, kill_all, receive
+from interplay.core.settings import from_toml
 from interplay.core.stopping import Stop, finishing
+from interplay.core.trust import programs
 from interplay.train.parallel import machines as network
 from interplay.train.parallel.exchange import LostWorker
 from interplay.train.parallel.machines import Machines
@@ -103,6 +105,8 @@ def train_on(
             faults.begin(_saved(run))
             # What a lost start has left is begun anew by `resume`, without a checkpoint too.
             text = "" if settings is None or (run / NAME).exists() else settings.model_dump_json()
+            if settings is not None and not text:  # machines with homes of their own have not begun it
+                changes["trust"] = _started_by(settings) == _started_by(from_toml(run / NAME, TrainSettings))
             try:
                 return _Attempt(hosts, chosen, workers).lead(run, text, changes, stop)
             except LostWorker as error:
@@ -114,6 +118,11 @@ def train_on(
             faults.count(lost, f"go on with `interplay resume {run}`")
             where = "the last checkpoint" if latest_checkpoint(run) else "the beginning"
             tell(f"{lost}; going on from {where}")
+
+
+def _started_by(settings: TrainSettings) -> tuple[bytes, str | None]:
+    """What settings start or write to."""
+    return programs(settings), settings.train.copy_to
 
 
 def _saved(run: Path) -> int:

@@ -87,8 +87,9 @@ def test_messages_keep_their_order(cluster: dict[str, str]) -> None:
     )
 
 
-def test_a_killed_machine_changes_no_bit(tmp_path: Path, cluster: dict[str, str]) -> None:
-    settings, run, file = settings_of("ppo", 60), tmp_path / "run", tmp_path / "run.toml"
+@pytest.mark.parametrize("case", ["ppo", "league"])
+def test_a_killed_machine_changes_no_bit(tmp_path: Path, cluster: dict[str, str], case: str) -> None:
+    settings, run, file = settings_of(case, 60), tmp_path / "run", tmp_path / "run.toml"
     train(settings, tmp_path / "alone")
     file.write_text(to_toml(settings))
     process = typed(cluster, "train", file, "--out", run, "--ray", ADDRESS, "--nodes", 2, "--workers", 1)

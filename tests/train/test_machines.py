@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ import psutil
 import pytest
 
 from interplay.core.errors import UserError
+from interplay.core.processes import Process
 from interplay.core.settings import changed
 from interplay.train.parallel.exchange import tree_sum
 from interplay.train.parallel.machines import HEARTBEAT_TIMEOUT, Machines, Network
@@ -132,13 +133,43 @@ def test_a_run_goes_on_with_another_number_of_machines_after_a_loss(
 
 
 def trained_through_a_loss(
-    hosts: TwoHosts, run: Path, lose: Callable[[], None], nodes: int | None, updates: int
+    hosts: TwoHosts,
+    run: Path,
+    lose: Callable[[], None],
+    nodes: int | None,
+    updates: int,
+    given: Mapping[str, Any] = {},
 ) -> None:
     """Trains on two machines, of which `lose` loses one."""
     loser = threading.Thread(target=lose, daemon=True)
     loser.start()
-    assert train_on(hosts, run, settings_of("ppo", updates), nodes=nodes, workers=2, shards=4) == run
+    settings = changed(settings_of("ppo", updates), given, "")
+    assert train_on(hosts, run, settings, nodes=nodes, workers=2, shards=4) == run
     loser.join()
+
+
+def test_a_program_of_the_run_needs_no_trust_on_machines_with_other_homes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """After a loss the other machine leads, which has not written the run."""
+    run = tmp_path / "run"
+
+    class Homes(TwoHosts):
+        def start(self, work: Callable[..., None], arguments: tuple[Any, ...]) -> tuple[Any, Process]:
+            monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "abba"[len(self.started)]))
+            return super().start(work, arguments)
+
+    hosts = Homes()
+
+    def lose() -> None:
+        until_saved(run)
+        hosts.started[1].kill()
+
+    world = {"world": {"id": "tests.train.toy_worlds:make_corridor"}}
+    trained_through_a_loss(hosts, run, lose, 2, 60, world)
+    assert len(hosts.started) == 4
+    assert "was lost; going on from the last checkpoint" in capsys.readouterr().err
+    assert max(line["updates"] for line in log_of(run)) == 60
 
 
 def test_the_machine_that_is_left_trains_alone(
