@@ -12,6 +12,7 @@ model by as many physics steps as a decision of 0.05 s has, with no more than an
 from __future__ import annotations
 
 import argparse
+import copy
 import statistics
 import warnings
 from collections.abc import Callable
@@ -67,6 +68,33 @@ def library(decision: float) -> Runner:
     return run
 
 
+def batched(worlds: int) -> Runner:
+    """Steps a batch of our model, without sensors, by MuJoCo's own batched rollout in one thread; matches never end."""
+    from mujoco import rollout
+
+    mujoco, settings = load_mujoco(), SoccerSettings()
+    size = (settings.length[1], settings.width[1])
+    model = mujoco.MjModel.from_xml_string(build_mjcf(2, contacts=False, size=size))
+    model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_SENSOR)
+    models, data = [copy.copy(model) for _ in range(worlds)], [mujoco.MjData(model)]
+    world = make_world("soccer/2v2", worlds, seed=7)
+    world.reset()
+    own = world.state  # type: ignore[attr-defined]
+    states = np.concatenate([np.zeros((worlds, 1)), own.qpos, own.qvel], axis=1)
+    pool = np.random.default_rng(8).uniform(-1, 1, (POOL, worlds, 1, 12))
+
+    def run(calls: int) -> int:
+        nonlocal states
+        for call in range(calls):
+            found, _ = rollout.rollout(
+                models, data, states, pool[call % POOL], nstep=settings.substeps, persistent_pool=True
+            )
+            states = found[:, -1].copy()
+        return calls * worlds
+
+    return run
+
+
 def bare() -> Runner:
     """Steps our model and does nothing else."""
     mujoco, settings = load_mujoco(), SoccerSettings()
@@ -100,7 +128,11 @@ def main() -> None:
     pin(1)
     own = {f"ours, {decision:g} s": ours(given.worlds, decision) for decision in DECISIONS}
     peers = {f"dm_control, {decision:g} s": library(decision) for decision in DECISIONS}
-    found = measure(own | peers | {"bare MuJoCo": bare()}, given.blocks, seconds=1.0)
+    found = measure(
+        own | peers | {"bare MuJoCo": bare(), "its batched rollout": batched(given.worlds)},
+        given.blocks,
+        seconds=1.0,
+    )
     print(f"decisions/s, {given.worlds} matches of ours, one core, {given.blocks} blocks")
     print(f"{'row':22}{'median':>10}{'spread':>8}")
     for name, speeds in found.items():

@@ -10,6 +10,7 @@ from gymnasium import spaces
 
 from interplay.core import seeding
 from interplay.core.errors import CannotSave
+from interplay.core.scene import Canvas
 from interplay.core.world import Array, Kind, Outputs, TimeStep, World
 from interplay.worlds.sc2 import engine
 from interplay.worlds.sc2.areas import FEATURES
@@ -18,6 +19,7 @@ from interplay.worlds.sc2.copies import Copies
 from interplay.worlds.sc2.duel import Duel, heads_of, macros_of
 from interplay.worlds.sc2.features import CHANNELS
 from interplay.worlds.sc2.progress import TECHS, TIMED
+from interplay.worlds.sc2.render import draw_match
 
 BASE_NUMBERS, REGION_NUMBERS = 299, 684  # of the vector, besides 9 for each action
 
@@ -97,6 +99,12 @@ class ZvzWorld(World):
 
     def close(self) -> None:
         self._copies.close()
+
+    def draw(self, canvas: Canvas, world: int) -> None:
+        duel = self._duels[world]
+        draw_match(
+            canvas, self.agents, [player.view for player in duel.players], duel.players[0].ground, duel.loops
+        )
 
     def _reset(self, which: Array, seeds: Array | None) -> TimeStep:
         for array in self._outputs:
