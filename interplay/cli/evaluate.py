@@ -75,6 +75,8 @@ def evaluate(*, json: bool = False, csv: bool = False, column: Sequence[str] = (
         return
     typer.echo(f"{player} on {table.world}, {episodes} episodes")
     typer.echo(table.line)
+    if table.seating and not table.seating.own.any() and not table.seating.learner:
+        typer.echo("slots change players within an episode, so its metrics belong to no player")
     if table.seating and table.seating.learner:
         typer.echo(f"metrics without a side are of the agents of {player}")
     shares = table.shares()
@@ -133,6 +135,7 @@ def _show_checkpoints(
             **({"roles": dict(words.split("=", 1) for words in how["roles"])} if how["roles"] else {}),
             "players": players,
             "seed": how["seed"],
+            "num_worlds": min(how["num_worlds"], how["episodes"]),
             "agents": list(agents),
             "checkpoints": rows,
         }

@@ -18,7 +18,7 @@ EXIT_CODES = tuple(
 
 
 @contextlib.contextmanager
-def told_by_exit_code() -> Iterator[None]:
+def signals_as_exit_codes() -> Iterator[None]:
     """SIGTERM and SIGHUP end the block as Ctrl-C does; work in `core.stopping.finishing` is finished and saved before.
 
     Raises:

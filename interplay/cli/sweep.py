@@ -10,7 +10,7 @@ import typer
 
 from interplay.cli.declared import declared
 from interplay.cli.options import agent_steps
-from interplay.cli.stopping import told_by_exit_code
+from interplay.cli.stopping import signals_as_exit_codes
 from interplay.core.errors import UserError
 from interplay.core.files import short_path
 
@@ -70,7 +70,7 @@ def sweep(
             {"world": world, "-p": parameter, "--draws": draws, "--steps": steps, "KEY=VALUE": overrides}
         )
         assert out is not None
-        with told_by_exit_code():
+        with signals_as_exit_codes():
             _tell(training.resume_sweep(out, workers, trust, place=place_of(ray)))
         return
     if not world:
@@ -81,7 +81,7 @@ def sweep(
         return
     assert out is not None
     _check_worlds(wanted)
-    with told_by_exit_code():
+    with signals_as_exit_codes():
         _tell(training.sweep(wanted, out, workers, place=place_of(ray)))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from interplay.cli.declared import declared
-from interplay.cli.stopping import told_by_exit_code
+from interplay.cli.stopping import signals_as_exit_codes
 from interplay.core.errors import UserError
 from interplay.core.files import short_path
 from interplay.verbs import playing, tournaments
@@ -29,7 +29,7 @@ def tournament(*, json: bool = False, **given: Any) -> None:
     """
     if (out := given["out"]) is None:
         raise UserError("a tournament needs a folder; add for example --out cup")
-    with told_by_exit_code():
+    with signals_as_exit_codes():
         results = tournaments.tournament(**given)
     if json:
         typer.echo(json_text.dumps(results.to_dict(), indent=1))

@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from interplay.cli.declared import declared
-from interplay.cli.stopping import told_by_exit_code
+from interplay.cli.stopping import signals_as_exit_codes
 from interplay.core.errors import UserError
 from interplay.core.files import short_path
 from interplay.core.loading import load
@@ -63,7 +63,7 @@ def train(
         _refuse_more(world, overrides, {**given, "bank": bank, "dry_run": dry_run})
     if bank is not None and (out := given["out"]) is not None:
         raise UserError(f"--out {out} --bank {bank}: a bank names its runs itself; leave one out")
-    with told_by_exit_code():
+    with signals_as_exit_codes():
         if dry_run:
             _forecast(world, overrides, bank=bank, **given)
         else:
@@ -83,7 +83,7 @@ def resume(run: str, *, trust: bool = False, **given: Any) -> None:
     """
     from interplay.verbs.trainer import load_trainer, machines_of, refuse_beside_ray, resume_on_ray
 
-    with told_by_exit_code():
+    with signals_as_exit_codes():
         folder = _here(run)
         nodes, node, coordinator, ray = (given.pop(name) for name in ("nodes", "node", "coordinator", "ray"))
         if ray is not None:

@@ -50,7 +50,7 @@ class DenseEnv(CopiedWhole, gymnasium.Env[dict[str, np.ndarray], Any]):
         """Starts an episode; the seed names it, None goes on with the world's own stream."""
         super().reset(seed=seed)
         timestep = self.world.reset(seeds=seed)
-        return _seen(timestep), self._told(timestep)
+        return _seen(timestep), self._info(timestep)
 
     def step(self, action: Any) -> tuple[dict[str, np.ndarray], Any, bool, bool, dict[str, Any]]:
         """Returns observations, rewards (A,), terminated, truncated (both of the world) and infos.
@@ -65,13 +65,13 @@ class DenseEnv(CopiedWhole, gymnasium.Env[dict[str, np.ndarray], Any]):
             timestep.reward[0].copy(),
             over and not cut,
             over and cut,
-            self._told(timestep),
+            self._info(timestep),
         )
 
     def close(self) -> None:
         self.world.close()
 
-    def _told(self, timestep: TimeStep) -> dict[str, Any]:
+    def _info(self, timestep: TimeStep) -> dict[str, Any]:
         info: dict[str, Any] = {
             name: getattr(timestep, name)[0].copy() for name in ("acting", "terminated", "truncated")
         }
@@ -80,9 +80,9 @@ class DenseEnv(CopiedWhole, gymnasium.Env[dict[str, np.ndarray], Any]):
             info["action_mask"] = tuple(rows)
         over = bool(timestep.over[0])
         for name, values in self.world.metrics.items():
-            told = np.asarray(values[0], np.float64)
-            told = told.copy() if over else np.zeros_like(told)
-            info[f"metrics/{name}"] = told if told.ndim else float(told)
+            value = np.asarray(values[0], np.float64)
+            value = value.copy() if over else np.zeros_like(value)
+            info[f"metrics/{name}"] = value if value.ndim else float(value)
         return info
 
 

@@ -122,7 +122,7 @@ class SimulationAEC(SimulationPictures, CopiedWhole, AECEnv[str, Any, Any]):
         ended = {agent for agent in self.agents if self.terminations[agent] or self.truncations[agent]}
         self._waiting = [agent for agent in self._seen if agent in self.agents and agent not in ended]
         self._chosen = {}
-        self.infos = {agent: _told(infos.get(agent)) for agent in self.agents}
+        self.infos = {agent: _info(infos.get(agent)) for agent in self.agents}
         for agent in self._waiting:
             mask = drawable(self.action_spaces[agent], self.sim.sim.get_action_mask(agent))
             if mask is not None:
@@ -169,5 +169,5 @@ def _names(sim: SimulationManager) -> dict[str, Any]:
     return {"name": type(sim.sim.unwrapped).__name__, "is_parallelizable": True}
 
 
-def _told(info: Any) -> dict[str, Any]:
+def _info(info: Any) -> dict[str, Any]:
     return dict(info) if isinstance(info, dict) else {}

@@ -102,5 +102,5 @@ class ParallelEnvWorld(EnvironmentBatch):
 
 def _tick_seconds(env: Any) -> float | None:
     """Seconds of a tick by ``render_fps`` of an environment's metadata."""
-    told = (getattr(env, "metadata", None) or {}).get("render_fps")
-    return 1 / float(told) if isinstance(told, int | float) and 0 < told < math.inf else None
+    rate = (getattr(env, "metadata", None) or {}).get("render_fps")
+    return 1 / float(rate) if isinstance(rate, int | float) and 0 < rate < math.inf else None

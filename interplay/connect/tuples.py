@@ -50,9 +50,9 @@ class TupleEnv(CopiedWhole, gymnasium.Env[Seen, Any]):
         given = dict(zip(self.names, action, strict=True))
         observations, rewards, ended, cut, infos = self.env.step(given)
         first = self.names[0]
-        told = {} if self.env.agents else _means(infos)
+        info = {} if self.env.agents else _means(infos)
         seen = tuple(observations[name] for name in self.names)
-        return seen, [rewards[name] for name in self.names], ended[first], cut[first], told
+        return seen, [rewards[name] for name in self.names], ended[first], cut[first], info
 
     def render(self) -> Any:
         return self.env.render()

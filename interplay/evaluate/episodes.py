@@ -43,10 +43,10 @@ class Seating(NamedTuple):
     """The sides of E episodes in which several policies played.
 
     Attributes:
-        names: of the sides.
+        names: of the sides; none of a population in a world with respawns, because a slot's metrics are of several populations there.
         number: (E, A) int64, index of each slot's side; -1: none.
         own: (E, A) bool, slots of the policy under study.
-        learner: names of the sides that it can play.
+        learner: names of the sides that it can play; empty, as is `own`, if slots change players within an episode.
     """
 
     names: tuple[str, ...]
@@ -390,8 +390,11 @@ class _EpisodeRows:
         number, seats = (
             np.stack([self._seated[episode][part] for episode in sorted(self._seated)]) for part in range(2)
         )
+        names = tuple(side.name for side in lineup.lasting)
+        if lineup.reseats:
+            return Seating(names, number, np.zeros(seats.shape, bool), ())
         own = seats == FIRST if lineup.learner else np.ones(seats.shape, bool)
-        return Seating(tuple(side.name for side in lineup.sides), number, own, lineup.learner)
+        return Seating(names, number, own, lineup.learner)
 
     def columns(self) -> dict[str, np.ndarray]:
         rows = [self._rows[episode] for episode in sorted(self._rows)]

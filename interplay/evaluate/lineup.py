@@ -145,6 +145,16 @@ class Lineup(SharedPlay):
             for rule, targets in self._ruled
         )
 
+    @property
+    def lasting(self) -> tuple[Side, ...]:
+        """The sides that keep their slots for whole episodes, to which an episode's metrics belong; needs `start`."""
+        return tuple(side for side in self.sides if not self._moves(side))
+
+    @property
+    def reseats(self) -> bool:
+        """Whether slots may change players within an episode; needs `start`."""
+        return any(self._moves(side) for _, targets in self._ruled for side in targets)
+
     def bind(self, world: World) -> None:
         """Finds the sides in a world and loads their players."""
         if self._bound is world:
@@ -229,11 +239,15 @@ class Lineup(SharedPlay):
         return self._policies[int(self.seats()[world, slot])]
 
     def sides_now(self) -> np.ndarray:
-        """(W, A) int64, current index of each slot's side in `sides`; -1: none."""
+        """(W, A) int64, current index of each slot's side in `lasting`; -1: none."""
         found = np.full((self.world.num_worlds, len(self.world.agents)), -1)
-        for number, side in enumerate(self.sides):
+        for number, side in enumerate(self.lasting):
             found[side.of(self.world)] = number
         return found
+
+    def _moves(self, side: Side) -> bool:
+        """Whether a new life can change the slots of a side."""
+        return self.world.respawns and side.population is not None
 
     def _rule_of(self, side: Side) -> int | None:
         """Index of the rule for a side; None: the policy under study plays it."""

@@ -77,8 +77,8 @@ def config_of(run: str | Path) -> Path:
         raise UserError(f"{run} is no folder; name one that `interplay train CONFIG.py` has made")
     found = sorted(path.name for path in run.glob("*.py"))
     if len(found) != 1:
-        told = "no Python file" if not found else f"{len(found)} Python files ({', '.join(found)})"
-        raise UserError(f"{run} holds {told}; exactly one is needed, the experiment's")
+        holds = "no Python file" if not found else f"{len(found)} Python files ({', '.join(found)})"
+        raise UserError(f"{run} holds {holds}; exactly one is needed, the experiment's")
     return run / found[0]
 
 

@@ -39,7 +39,7 @@ def train(tune: Mapping[str, Any], make_env: Callable[[], Any], folder: Path) ->
             result = algorithm.train()
             iteration += 1
             if tune.get("verbose", 1):
-                print(f"iteration {iteration}, {_told(result)}")
+                print(f"iteration {iteration}, {_line(result)}")
             if every and iteration % every == 0:
                 saved = _save(algorithm, folder, iteration)
             if _over(tune.get("stop", {}), result, iteration, time.monotonic() - began):
@@ -114,7 +114,7 @@ def _over(stop: Mapping[str, Any], result: Mapping[str, Any], iteration: int, se
     return any(counts[key] >= limit for key, limit in stop.items())
 
 
-def _told(result: Mapping[str, Any]) -> str:
+def _line(result: Mapping[str, Any]) -> str:
     return f"mean return {result.get('env_runners', {}).get('episode_return_mean', float('nan')):.4g}"
 
 

@@ -117,9 +117,9 @@ class SimulationManager(ABC):
         cut = not over and self.time_limit is not None and self._steps >= self.time_limit
         output: Output | None = None
         for group in (self._left(),) if over or cut else self._next():
-            told = sim.report(group)
-            done_agents.update([agent_id for agent_id, done in told[2].items() if done])
-            output = told if output is None else _together(output, told)
+            report = sim.report(group)
+            done_agents.update([agent_id for agent_id, done in report[2].items() if done])
+            output = report if output is None else _together(output, report)
         output = output or ({}, {}, {}, {})
         dones = output[2]
         nobody_left = done_agents.issuperset(self._awaited())

@@ -172,6 +172,7 @@ def _settings_text(checkpoint: Path, found: players.Player, how: EvaluateOptions
         "evaluated": {
             "settings": digest(trained),
             "episodes": how["episodes"],
+            "num_worlds": min(how["num_worlds"], how["episodes"]),
             "seed": how["seed"],
             "greedy": how["greedy"],
             "roles": list(how["roles"]),

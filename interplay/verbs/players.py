@@ -88,17 +88,17 @@ def seat(
         world: anything that `interplay.train` takes; empty: the run's own world.
         options, greedy, roles, trust: as for `find_player`.
     """
-    handed = None
+    resolved = None
     if not isinstance(world, str):
-        from interplay.connect.handed import hand_over
+        from interplay.connect.resolved import resolve_world
 
-        handed = hand_over(world)
+        resolved = resolve_world(world)
     elif isinstance(player, RunFolder) and not world:
-        handed = player.handed
+        resolved = player.resolved
     if isinstance(player, RunFolder):
         trust = trust or player.trust
         player = player.folder
-    name, make = (handed.id, handed.make) if handed is not None else (str(world), None)
+    name, make = (resolved.id, resolved.make) if resolved is not None else (str(world), None)
     if isinstance(player, Policy):
         return _policy_itself(player, name, make, options, greedy, roles)
     if make is None or is_folder(str(player)):
@@ -110,11 +110,11 @@ def seat(
 
         make = partial(make, **stage_options(str(player)))
         return found._replace(make=make, options=dict(options or {}))
-    if handed is not None and handed.like:
+    if resolved is not None and resolved.like:
         from interplay.registry import make_policy
 
-        found = Player(make_policy(handed.like, str(player)), name, dict(options or {}), make)
-        return _with_roles(found, roles, greedy, trust, handed.like)
+        found = Player(make_policy(resolved.like, str(player)), name, dict(options or {}), make)
+        return _with_roles(found, roles, greedy, trust, resolved.like)
     if player != RandomPolicy.name:
         raise UserError(
             f"{player}: {name} has no scripted policies but random; hand over a Policy, or a run folder"

@@ -30,7 +30,7 @@ class Run(RunFolder):
     Attributes:
         folder: its path.
         trust: as given.
-        handed: the world object, or None.
+        resolved: the world object, or None.
 
     Raises:
         UserError: if the folder holds no run.
@@ -44,8 +44,8 @@ class Run(RunFolder):
         from interplay.verbs.players import load_policy
 
         policy = load_policy(self.folder, greedy=greedy, populations=populations, trust=self.trust)
-        if self.handed is not None:
-            policy.make_world = self.handed.make
+        if self.resolved is not None:
+            policy.make_world = self.resolved.make
         return policy
 
     evaluate = playing.evaluate
@@ -109,7 +109,7 @@ class Run(RunFolder):
         """
         from interplay.verbs.trainer import load_trainer, machines_of, refuse_beside_ray, resume_on_ray
 
-        make = None if self.handed is None else self.handed.make
+        make = None if self.resolved is None else self.resolved.make
         if make is not None and workers not in (None, 1):
             raise UserError(
                 f"workers = {workers}: other processes cannot make an environment that was handed over; leave it out"
@@ -128,24 +128,24 @@ class Run(RunFolder):
             make,
             accept_settings,
             self.trust,
-            with_run(self.handed, self.trust, on_update),
+            with_run(self.resolved, self.trust, on_update),
             device,
             precision,
             threads,
             machines_of(nodes, node, coordinator),
         )
-        return Run(self.folder, self.handed, trust=self.trust)
+        return Run(self.folder, self.resolved, trust=self.trust)
 
 
 OnUpdate = Callable[[Run, Mapping[str, Any]], object]
 
 
 def with_run(
-    handed: Any, trust: bool, on_update: OnUpdate | None
+    resolved: Any, trust: bool, on_update: OnUpdate | None
 ) -> Callable[[Path, Mapping[str, Any]], object] | None:
     """The callback as the trainer calls it: with the run's folder instead of the run."""
-    return None if on_update is None else partial(_call, handed, trust, on_update)
+    return None if on_update is None else partial(_call, resolved, trust, on_update)
 
 
-def _call(handed: Any, trust: bool, on_update: OnUpdate, path: Path, numbers: Mapping[str, Any]) -> object:
-    return on_update(Run(path, handed, trust=trust), numbers)
+def _call(resolved: Any, trust: bool, on_update: OnUpdate, path: Path, numbers: Mapping[str, Any]) -> object:
+    return on_update(Run(path, resolved, trust=trust), numbers)

@@ -17,7 +17,7 @@ from interplay.verbs.keywords import suggest_keyword
 if TYPE_CHECKING:
     import numpy as np
 
-    from interplay.connect.handed import Handed
+    from interplay.connect.resolved import ResolvedWorld
     from interplay.train.settings import TrainSettings
 
 SHOWN_ROWS = 10
@@ -40,7 +40,7 @@ class RunFolder(os.PathLike[str]):
     Attributes:
         folder: its path.
         trust: the run may name programs, see `interplay.core.trust`.
-        handed: the world of a run on a Python object; None: the registry makes it.
+        resolved: the world of a run on a Python object; None: the registry makes it.
     """
 
     @suggest_keyword
@@ -50,11 +50,11 @@ class RunFolder(os.PathLike[str]):
             raise UserError(
                 f"{self.folder} holds no run: settings.toml is missing; name a run folder, interplay.train(world, out) makes one"
             )
-        self.handed: Handed | None = None
+        self.resolved: ResolvedWorld | None = None
         if world is not None:
-            from interplay.connect.handed import Handed, hand_over
+            from interplay.connect.resolved import ResolvedWorld, resolve_world
 
-            self.handed = world if isinstance(world, Handed) else hand_over(world)
+            self.resolved = world if isinstance(world, ResolvedWorld) else resolve_world(world)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self.folder)!r})"

@@ -26,7 +26,7 @@ from interplay.verbs.opening import open_world
 from interplay.view.extras import present_extras
 
 if TYPE_CHECKING:
-    from interplay.connect.handed import Handed
+    from interplay.connect.resolved import ResolvedWorld
     from interplay.core.world import Kind
 
 
@@ -37,16 +37,16 @@ def run_settings(
     trust: bool = False,
     league: str | None = None,
     preset: str | None = None,
-    handed: Handed | None = None,
+    resolved: ResolvedWorld | None = None,
 ) -> TrainSettings:
     """The settings of a run as its world needs them: fewer worlds for a short run, convolutions for pictures.
 
     Prints a line for each change, and for each part of a preset that is not honoured. Arguments are those of `build_settings`.
 
     Args:
-        handed: a world that was handed over; None: the registry makes it.
+        resolved: a world that was handed over; None: the registry makes it.
     """
-    like, make = (None, None) if handed is None else (handed.like, handed.make)
+    like, make = (None, None) if resolved is None else (resolved.like, resolved.make)
     settings, counted = _merged(world, overrides, flags, trust, league, like, preset, make)
     if make is None:
         first = open_world(settings.world.id, **settings.world.options)

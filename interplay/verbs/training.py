@@ -98,7 +98,7 @@ def train(
         >>> int(run.metrics["agent_steps"][-1]) >= 512
         True
     """
-    from interplay.connect.handed import hand_over
+    from interplay.connect.resolved import resolve_world
     from interplay.core.settings import merge
     from interplay.verbs.trainer import load_trainer, machines_of, refuse_beside_ray, train_on_ray
 
@@ -112,17 +112,17 @@ def train(
         raise UserError(
             f"{world}: an experiment holds all settings of its run; use interplay.experiment, or `interplay train {world}`"
         )
-    handed = hand_over(world)
+    resolved = resolve_world(world)
     grouped: dict[str, Any] = dict(settings)
     typed = flags({name: grouped.pop(name) for name in TrainOptions.__annotations__})
     given = nested(grouped)
     _refuse_misspelt(grouped)
     if isinstance(league, Mapping):
         given, league = merge({"league": nested(league)}, given), None
-    own = handed if handed.make is not None else None
+    own = resolved if resolved.make is not None else None
     if own is not None:
         _keep_in_process(given, typed)
-    chosen = run_settings(handed.id, given, typed, trust, league, preset, own)
+    chosen = run_settings(resolved.id, given, typed, trust, league, preset, own)
     if ray is not None:
         refuse_beside_ray(on_update=on_update, node=node, coordinator=coordinator)
         if own is not None:
@@ -131,7 +131,7 @@ def train(
             )
         return Run(train_on_ray(chosen, out, ray, nodes), trust=trust)
     machines = machines_of(nodes, node, coordinator)
-    path = trainer.train(chosen, out, handed.make, with_run(handed, trust, on_update), machines)
+    path = trainer.train(chosen, out, resolved.make, with_run(resolved, trust, on_update), machines)
     return Run(path, own, trust=trust)
 
 

@@ -7,6 +7,7 @@ import io
 import json
 import math
 import shutil
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -44,7 +45,9 @@ def run(tmp_path_factory) -> Path:
 def rows_of(capsys, *words: object) -> list[dict]:
     code, out, errors = typed(capsys, "evaluate", *words, "--at-checkpoints", *FEW, "--json")
     assert code == 0, errors
-    return json.loads(out)["checkpoints"]
+    report = json.loads(out)
+    assert report["num_worlds"] == 4
+    return report["checkpoints"]
 
 
 def alone(capsys, path: Path, *words: str) -> dict:
@@ -79,6 +82,8 @@ def test_rows_are_kept_and_drawn_and_what_is_there_is_not_played_again(capsys, r
     out = tmp_path / "evaluations"
     whole = rows_of(capsys, run, "--out", out)
     assert [row["agent_steps"] for row in whole] == read_run(out).steps.tolist()
+    evaluated = tomllib.loads((out / "settings.toml").read_text())["evaluated"]
+    assert [evaluated[name] for name in ("episodes", "num_worlds", "seed")] == [9, 4, 5]
     log = out / "metrics.jsonl"
     lines = log.read_text().splitlines(keepends=True)
     log.write_text("".join(lines[:-1]) + lines[-1][:20])  # killed in its last line
@@ -106,7 +111,7 @@ def test_evaluations_of_other_seeds_and_lengths_are_one_group(run, monkeypatch):
     """Their settings differ in the seed alone; those of another setting or of other options of the evaluation differ."""
     checkpoint = list_checkpoints(run)[-1]
     settings, player = settings_of(checkpoint, acts=False), players.seat(run, "", {}, False, (), True)
-    how = {"episodes": 9, "seed": 5, "max_steps": None, "greedy": False, "roles": ()}
+    how = {"episodes": 9, "num_worlds": 4, "seed": 5, "max_steps": None, "greedy": False, "roles": ()}
 
     def text(options=(), **changes):
         changed = settings.model_copy(update=changes)
@@ -117,8 +122,10 @@ def test_evaluations_of_other_seeds_and_lengths_are_one_group(run, monkeypatch):
     assert first[0] == f"seed = {settings.seed}"
     assert text(seed=settings.seed + 1, steps=7) == [f"seed = {settings.seed + 1}", *first[1:]]
     assert text(num_worlds=settings.num_worlds + 1)[1:] != first[1:]
-    others = {"episodes": 8, "seed": 6, "max_steps": 7, "greedy": True, "roles": ("pop0=random",)}
-    assert len({"".join(text({name: value})) for name, value in others.items()} - {"".join(first)}) == 5
+    others = {"episodes": 8, "num_worlds": 3, "seed": 6, "max_steps": 7, "greedy": True}
+    others |= {"roles": ("pop0=random",)}
+    texts = {"".join(text({name: value})) for name, value in others.items()}
+    assert len(texts - {"".join(first)}) == len(others)
 
 
 def test_a_table_with_the_columns_that_are_asked_for(capsys, run):

@@ -11,7 +11,7 @@ import pytest
 import typer
 
 from interplay.cli import stopping
-from interplay.cli.stopping import let_go, told_by_exit_code
+from interplay.cli.stopping import let_go, signals_as_exit_codes
 from interplay.core.stopping import finishing
 
 
@@ -27,7 +27,7 @@ def signals_are_heard():
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_work_that_was_finished_after_a_signal_ends_with_its_number(number):
     done = []
-    with pytest.raises(typer.Exit) as caught, told_by_exit_code():  # noqa: PT012 - the moment is the point
+    with pytest.raises(typer.Exit) as caught, signals_as_exit_codes():  # noqa: PT012 - the moment is the point
         with finishing():
             os.kill(os.getpid(), number)
         done.append("saved")
@@ -38,12 +38,12 @@ def test_work_that_was_finished_after_a_signal_ends_with_its_number(number):
 def test_a_terminal_that_is_gone_changes_nothing_once_a_signal_came(monkeypatch):
     calls = []
     monkeypatch.setattr(stopping, "let_go", lambda: calls.append("let go"))
-    with pytest.raises(typer.Exit) as caught, told_by_exit_code():  # noqa: PT012 - the moment is the point
+    with pytest.raises(typer.Exit) as caught, signals_as_exit_codes():  # noqa: PT012 - the moment is the point
         with finishing():
             os.kill(os.getpid(), signal.SIGHUP)
         raise OSError("the terminal is gone")
     assert (calls, caught.value.exit_code) == (["let go"], 129)
-    with pytest.raises(OSError, match="a full disk"), told_by_exit_code():
+    with pytest.raises(OSError, match="a full disk"), signals_as_exit_codes():
         raise OSError("a full disk")
 
 

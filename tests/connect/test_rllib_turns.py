@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from interplay.connect.handed import hand_over
+from interplay.connect.resolved import resolve_world
 from interplay.core.policy import RandomPolicy
 from interplay.sim.adapt import SimulationWorld
 from interplay.sim.managers import DynamicOrderManager
@@ -60,7 +60,7 @@ def managed(**options):
 
 
 def handed(**options):
-    return hand_over(lambda: Turns(**options)).make(num_worlds=1)
+    return resolve_world(lambda: Turns(**options)).make(num_worlds=1)
 
 
 @pytest.mark.parametrize("where", ["observation", "info"])
@@ -104,7 +104,7 @@ class Cut(MultiAgentEnv):
     [((False, True), "truncated"), ((True, False), "terminated"), ((True, True), "terminated")],
 )
 def test_truncations_of_rllib_stay_truncations(flags, ends):
-    world = hand_over(lambda: Cut(*flags)).make(num_worlds=1, seed=0, first_world=0)
+    world = resolve_world(lambda: Cut(*flags)).make(num_worlds=1, seed=0, first_world=0)
     step, found = world.reset(), []
     while not step.over.all():
         step = world.step(np.zeros((1, 2), np.int64))

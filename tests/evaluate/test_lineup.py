@@ -74,6 +74,32 @@ def test_means_are_of_the_policy_under_study_and_of_each_side():
     assert "outcome" not in summary
 
 
+def test_slots_of_several_populations_in_an_episode_count_for_none_of_them():
+    """A slot is lived in by both populations, so its return is of neither player; a player of a slot has the slot's."""
+    world = "mmo/forage"
+    options = {"npop": 2, "slots": 8, "cap_draw": "fixed", "interior": 20, "respawn": "immediate"}
+    lived = [set() for _ in range(8)]
+
+    def look(world, episode):
+        for slot, population in enumerate(world.population[0]):
+            lived[slot].add(int(population))
+
+    found = {}
+    for side in ("pop1", "slot_3"):
+        lineup = Lineup(make_policy(world, "forager"), [by_script(world, side, "random")])
+        batch = make_world(world, num_worlds=1, **options)
+        found[side] = play(batch, lineup, episodes=3, seed=2, max_steps=200, on_step=look)
+    assert lived.count({0, 1}) > 4
+    by_population, by_slot = found["pop1"].summary(), found["slot_3"].summary()
+    assert by_population["return"].n == 0
+    assert found["pop1"].learner_results() is None
+    returns = found["slot_3"]["return"]
+    assert by_slot["return"].mean == pytest.approx(np.delete(returns, 3, axis=1).mean())
+    assert by_slot["return[slot_3]"].mean == pytest.approx(returns[:, 3].mean())
+    for summary in (by_population, by_slot):
+        assert not {"return[pop0]", "return[pop1]"} & {*summary}
+
+
 @pytest.mark.parametrize(
     ("world", "name", "slots"),
     [

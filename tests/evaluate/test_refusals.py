@@ -61,6 +61,10 @@ def overlays(name: str, make: object = common, **options: int) -> object:
     return compute_overlays([name], make(), Silent(), 10, **options)
 
 
+def played(name: str, world: object, **options: object) -> object:
+    return compute_overlays([name], world, RANDOM, 10, **options)
+
+
 def believed() -> BeliefRecorder:
     return BeliefRecorder(RANDOM, Constant(0.5), OWN)
 
@@ -100,8 +104,11 @@ REFUSED = [
     case(r"0\.\.1", overlays, "lives", population=2),
     case("tiles", overlays, "lives", lambda: Line(1)),
     case("'exploration'.* maps = off", overlays, "exploration", lambda: common(2, maps=None)),
+    case("'coverage'.* maps = off", overlays, "coverage", lambda: common(2, maps=None)),
     case("npop=2", overlays, "niches", lambda: common(npop=1)),
     case("exploration", overlays, "visits"),
+    case("ticks = 3", played, "place_values", make_world("battle/3m", limit=3), value=taste),
+    case("burn_in = 4.* 3 ticks", played, "visits", WalkWorld(length=3), burn_in=4),
     case("ticks = 0", lambda: watch(common(), RANDOM, [VisitRecorder(1, 2, 42)], 0)),
     case(r"\(3,\)", Layer, "a", "a", np.zeros(3), "map", *PLAIN),
     case("limits", Layer, "a", "a", np.zeros((3, 3)), "map", *DIVERGING),

@@ -44,16 +44,13 @@ def numbered(text, title):
 
 
 def pairs(lines):
-    """(round, winner's or first player's points, i, j, cut) of each two players of each match, in the order of the matches."""
+    """(matchup, number, i, j, points of i against j) of each two players of each match, in the order of the matches."""
     found = []
     for line in lines:
         matchup, _, number = line["key"].partition("/")
         who = [int(player) for player in matchup.split("-")]
         for (i, a), (j, b) in permutations(zip(who, line["scores"], strict=True), 2):
-            even = a == b
-            found.append(
-                (matchup, int(number), i, j, 1.0 if a > b else 0.5 if even else 0.0, even, line["truncated"])
-            )
+            found.append((matchup, int(number), i, j, 1.0 if a > b else 0.5 if a == b else 0.0))
     return found
 
 
@@ -67,14 +64,17 @@ def test_shares_and_points_are_those_of_the_lines(told):
     kinds = set()
     for place, row in enumerate(report["players"]):
         i = players.index(row["player"])
-        own = [one for one in met if one[2] == i]
-        count = {
-            "won": sum(one[4] == 1 for one in own),
-            "lost": sum(one[4] == 0 for one in own),
-            "drawn": sum(one[5] and not (by_outcome and one[6]) for one in own),
-            "cut": sum(one[5] and by_outcome and one[6] for one in own),
-        }
+        played, count = 0, dict.fromkeys(("won", "lost", "drawn", "cut"), 0)
+        for line in lines:
+            rank = dict(zip(line["key"].split("/")[0].split("-"), line["ranks"], strict=True))
+            if str(i) in rank:
+                played += 1
+                even = "cut" if by_outcome and line["truncated"] else "drawn"
+                one = "lost" if rank[str(i)] > 1 else even if set(rank.values()) == {1} else "won"
+                count[one] += 1
+        assert row["matches"] == played == sum(count.values())
         kinds |= {name for name, number in count.items() if number}
+        own = [one for one in met if one[2] == i]
         rounds = len({(one[0], one[1] // together) for one in own})
         assert row["rounds"] == rounds
         expected = []
@@ -83,12 +83,12 @@ def test_shares_and_points_are_those_of_the_lines(told):
                 assert "cut" not in row
                 continue
             assert row[name] == number
-            low, high = wilson(number * rounds / len(own), rounds)
+            low, high = wilson(number * rounds / played, rounds)
             share = row["shares"][name]
-            assert (share["share"], share["n"]) == (pytest.approx(number / len(own)), rounds)
+            assert (share["share"], share["n"]) == (pytest.approx(number / played), rounds)
             assert (share["low"], share["high"]) == pytest.approx((low, high), abs=1e-6)
             expected.append(
-                f"{100 * number / len(own):.0f} [{100 * low:.0f}, {100 * high:.0f}]".replace("-0", "0")
+                f"{100 * number / played:.0f} [{100 * low:.0f}, {100 * high:.0f}]".replace("-0", "0")
             )
         assert cells[place] == expected
         shown = [
@@ -97,7 +97,7 @@ def test_shares_and_points_are_those_of_the_lines(told):
             if other != row["player"]
         ]
         assert matrix[place][2:] == shown
-    assert kinds == ({"won", "lost", "drawn", "cut"} if by_outcome else {"won", "lost", "drawn"})
+    assert kinds == ({"won", "lost", "drawn", "cut"} if by_outcome else {"won", "lost"})
 
 
 def test_ratings_are_those_of_the_lines(told):
@@ -106,7 +106,7 @@ def test_ratings_are_those_of_the_lines(told):
     shown = [row[2:] for row in numbered(text, "ratings over")]
     assert text.startswith(f"ratings over {len(lines)} matches, by {report['score']}")
     wins = np.zeros((count, count))
-    for _, _, i, j, points, *_ in met:
+    for _, _, i, j, points in met:
         wins[i, j] += points
     played = wins + wins.T
     elo = ratings(wins, 1.0)
@@ -115,7 +115,7 @@ def test_ratings_are_those_of_the_lines(told):
     ordered = sorted({(number, matchup) for matchup, number, *_ in met})
     rounds = list(dict.fromkeys((matchup, number // together) for number, matchup in ordered))
     each = np.zeros((len(rounds), count, count))
-    for matchup, number, i, j, points, *_ in met:
+    for matchup, number, i, j, points in met:
         each[rounds.index((matchup, number // together)), i, j] += points
     rng = seeding.generator(3, 0x70003)
     weights, unseen = rng.gamma(1.0, size=(400, len(rounds))), rng.gamma(0.5, size=(400, count, count))

@@ -80,6 +80,19 @@ def test_a_match_of_three_is_one_between_each_two():
     assert Match((0, 1, 2), 0, (1.0, 3.0, 1.0), {}).ranks == (2, 1, 2)
 
 
+def test_a_match_of_three_counts_once_in_the_shares():
+    """In the same four matches the first player wins and the others are level, or all are at a limit."""
+    won = [Match((0, 1, 2), n, (1.0, -1.0, -1.0), {}) for n in range(4)]
+    even = [Match((0, 1, 2), n, (0.0, 0.0, 0.0), {"truncated": n > 4}) for n in range(4, 7)]
+    rows = {row["player"]: row for row in rate_players("abc", won, 3, score="outcome").to_dict()["players"]}
+    names = ("matches", "won", "lost", "drawn", "cut")
+    assert [rows["a"][name] for name in names] == [4, 4, 0, 0, 0]
+    assert [rows[name]["lost"] for name in "bc"] == [rows[name]["matches"] for name in "bc"] == [4, 4]
+    assert rows["b"]["shares"]["lost"]["share"] == 1.0
+    mixed = rate_players("abc", won + even, 3, score="outcome").to_dict()["players"]
+    assert [[row[name] for name in names] for row in mixed] == [[7, 4, 0, 1, 2], *[[7, 0, 4, 1, 2]] * 2]
+
+
 def test_openskill_agrees_on_the_order():
     pytest.importorskip("openskill", reason="ratings by openskill need the extra tournament")
     found = rate_players("abc", made_up([0.0, 1.0, 2.0], 40), 1)

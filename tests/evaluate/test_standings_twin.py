@@ -57,7 +57,14 @@ def test_every_figure_of_the_report_is_what_counting_gives(case):
         i = names.index(row["player"])
         scores = [dict(zip(m.matchup, m.scores, strict=True))[i] for m in matches if i in m.matchup]
         assert row["points"] == sum(points[i, j] for j in players if j != i)
-        assert row["matches"] == sum(len(met[i, j]) for j in players if j != i)
+        ranks = [dict(zip(m.matchup, m.ranks, strict=True)) for m in matches if i in m.matchup]
+        even = sum(set(rank.values()) == {1} for rank in ranks)
+        won = sum(rank[i] == 1 for rank in ranks) - even
+        assert row["matches"] == len(ranks)
+        assert (row["won"], row["lost"], row["drawn"]) == (won, len(ranks) - won - even, even)
+        if together == 2:
+            assert row["matches"] == sum(len(met[i, j]) for j in players if j != i)
+            assert won == sum(a > b for j in players if j != i for a, b in met[i, j])
         assert row["mean_score"] == pytest.approx(np.mean(scores) if scores else 0.0)
         assert (row["elo"], row["alpha_rank"]) == (found.elo[i], found.alpha_rank[i])
         assert row["elo_interval"] == found.interval[i].tolist()

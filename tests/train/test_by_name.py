@@ -12,7 +12,7 @@ from pettingzoo import ParallelEnv
 from pettingzoo.classic import tictactoe_v3
 
 import interplay
-from interplay.connect.handed import hand_over
+from interplay.connect.resolved import resolve_world
 from interplay.core.errors import UserError
 from interplay.core.world import Kind
 from interplay.train.play.by_name import mark_of
@@ -236,7 +236,7 @@ class Nested(ParallelEnv):
 
 
 def test_nested_observations_beside_a_mask_are_read():
-    world = hand_over(lambda: Nested()).make(num_worlds=1, seed=0, first_world=0)
+    world = resolve_world(lambda: Nested()).make(num_worlds=1, seed=0, first_world=0)
     policy, _ = made("given/nested", {"kind": "mlp"}, world=world)
     names = list(world.kinds[0].observation_space.spaces)
     seen = {"place": (4, np.array([0.25, 0.5], np.float32)), "far": {"a.b": 0.75}}
@@ -256,7 +256,7 @@ def test_our_own_mask_in_the_observation_is_read_from_an_environment_of_ones_own
     def make():
         return interplay.make("werewolf/6", mask_in_observation=True)
 
-    world = hand_over(lambda: make()).make(num_worlds=1, seed=0, first_world=0)
+    world = resolve_world(lambda: make()).make(num_worlds=1, seed=0, first_world=0)
     policy, _ = made("given/werewolf", {"kind": "mlp"}, world=world)
     env = make()
     observations, infos = env.reset(seed=1)
@@ -362,7 +362,7 @@ def test_wrong_questions_are_one_line():
 
 
 def test_a_missing_mask_is_no_permission():
-    world = hand_over(tictactoe_v3.env()).make(num_worlds=1, seed=0, first_world=0)
+    world = resolve_world(tictactoe_v3.env()).make(num_worlds=1, seed=0, first_world=0)
     policy, _ = made("given/tictactoe_v3", {"kind": "mlp"}, world=world)
     board = np.zeros((3, 3, 2), np.int8)
     taken = np.array([0, 0, 1, 0, 1, 0, 0, 0, 0], np.int8)

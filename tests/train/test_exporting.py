@@ -17,7 +17,7 @@ from gymnasium import spaces
 from pettingzoo import ParallelEnv
 
 import interplay
-from interplay.connect.handed import hand_over
+from interplay.connect.resolved import resolve_world
 from interplay.core.errors import UserError
 from interplay.core.settings import build
 from interplay.train.export import plain
@@ -225,7 +225,7 @@ class Wide(ParallelEnv):
 
 
 def test_files_take_the_space_s_dtypes_and_give_the_policy_s_action(tmp_path):
-    world = hand_over(lambda: Wide()).make(num_worlds=1, seed=0, first_world=0)
+    world = resolve_world(lambda: Wide()).make(num_worlds=1, seed=0, first_world=0)
     policy, _ = made("given/wide", {"kind": "mlp"}, world=world)
     WIDE.seed(3)
     points = [WIDE.sample() for _ in range(64)]

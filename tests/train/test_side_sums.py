@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from interplay.evaluate.episodes import EpisodeTable
 from interplay.train.run.episodes import BEGINS, Windows
 from interplay.train.run.records import _Balance
-from interplay.train.run.side_sums import SHARES, Balance, LoggedSides, SideSums, shares_of_outcomes
+from interplay.train.run.side_sums import SHARES, Balance, LoggedSides, SideSums
 
 TWO = LoggedSides(("red", "blue"), 2, ("red",))
 RED, BLUE = [True, True, False, False], [False, False, True, True]
@@ -65,12 +66,33 @@ def test_four_shares_sum_to_one_and_count_only_with_others() -> None:
 
 
 def test_an_episode_without_a_winner_is_cut_by_a_limit_or_drawn() -> None:
-    found = shares_of_outcomes(
-        np.array([[0.0, 1.0], [0.0, -1.0], [np.nan, 0.0]]), np.array([True, False, False])
-    )
-    assert found[0].T.tolist() == [[0, 0, 0, 1], [1, 0, 0, 0]]
-    assert found[1].T.tolist() == [[0, 0, 1, 0], [0, 1, 0, 0]]
-    assert found[2].T.tolist() == [[0, 0, 0, 1], [0, 0, 1, 0]]
+    for outcome, cut, shares in (
+        ([0, 0, 1, 1], True, [0, 0, 0, 1]),
+        ([0, 0, -1, -1], False, [0, 0, 1, 0]),
+        ([np.nan, np.nan, 0, 0], False, [0, 0, 0, 1]),
+    ):
+        logged = read(SideSums(["outcome"], TWO), [([outcome], cut, RED)], Balance())
+        assert [logged[f"{share}[red]"] for share in SHARES] == shares
+
+
+def test_agents_without_an_outcome_are_left_out_as_in_an_evaluation() -> None:
+    """Red wins by its one known agent; blue has one win, one loss and one unknown agent, then no outcome at all."""
+    nan, teams = np.nan, {"red": (0, 1), "blue": (2, 3, 4)}
+    outcome = np.array([[1, nan, 1, -1, nan], [-1, -1, nan, nan, nan]])
+    truncated = np.array([True, False])
+    members = np.zeros((3, 2, 5), bool)
+    for number, slots in enumerate(teams.values(), 1):
+        members[number][:, slots] = True
+    members[0] = members[1]
+    sums, names = SideSums(["outcome"], TWO), [f"player_{slot}" for slot in range(5)]
+    logged = sums.read(sums.of_episodes(outcome[:, None], truncated, members).sum(axis=0), Balance())
+    expected = {"red": [0.5, 0.5, 0, 0], "blue": [0.25, 0.25, 0, 0.5]}
+    assert [logged[share] for share in SHARES] == expected["red"]
+    columns = {"steps": np.ones(2), "truncated": truncated, "outcome": outcome}
+    summary = EpisodeTable("toys", "random", 0, names, columns, teams=teams).summary()
+    for side, shares in expected.items():
+        assert [logged[f"{share}[{side}]"] for share in SHARES] == shares
+        assert [summary[f"{share}[{side}]"].mean for share in SHARES] == shares
 
 
 def test_one_episode_breaks_the_law_for_good() -> None:

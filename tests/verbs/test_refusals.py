@@ -12,7 +12,7 @@ import pytest
 
 import interplay
 from interplay import Run
-from interplay.connect.handed import hand_over
+from interplay.connect.resolved import resolve_world
 from interplay.core.policy import RandomPolicy
 from interplay.verbs.settings import build_settings
 from tests.connect.foreign_envs import Market
@@ -66,9 +66,9 @@ REFUSED = [
     case("network.layers = 4", trained, network={"kind": "mlp", "layers": 4}),
     case("round", trained, world={"options": {"round": 7}}),
     case("league.learnerss; did you mean league.learners", trained, league={"learnerss": {}}),
-    case("a int is no world", hand_over, 3),
-    case("a int is no world", hand_over, lambda: 3),
-    case("a function that makes one", hand_over, VECTOR),
+    case("a int is no world", resolve_world, 3),
+    case("a int is no world", resolve_world, lambda: 3),
+    case("a function that makes one", resolve_world, VECTOR),
     *(
         case("workers = 2", trained, Market(), **{**FEW, **given})
         for given in ({"workers": 2}, {"train.workers": 2})

@@ -14,7 +14,7 @@ from pettingzoo.classic import tictactoe_v3
 from pettingzoo.utils.env import ParallelEnv
 
 import interplay
-from interplay.connect.handed import hand_over
+from interplay.connect.resolved import resolve_world
 from interplay.core.errors import UserError
 from interplay.verbs.settings import build_settings
 from interplay.verbs.training import nested
@@ -94,13 +94,13 @@ def test_what_is_handed_over_is_trained(tmp_path, name):
 
 
 def test_a_function_with_a_name_is_trained_by_its_name(tmp_path):
-    handed = hand_over(market)
+    handed = resolve_world(market)
     assert (handed.id, handed.make) == (f"{__name__}:market", None)
-    assert hand_over(Line).id == "tests.connect.toys:Line"
+    assert resolve_world(Line).id == "tests.connect.toys:Line"
 
 
 def test_a_cut_episode_is_truncated_and_a_lost_one_terminated():
-    world = hand_over(lambda: gymnasium.make("CartPole-v1", max_episode_steps=5)).make(
+    world = resolve_world(lambda: gymnasium.make("CartPole-v1", max_episode_steps=5)).make(
         num_worlds=1, seed=1, first_world=0
     )
     world.reset()
@@ -109,7 +109,7 @@ def test_a_cut_episode_is_truncated_and_a_lost_one_terminated():
     assert step.truncated.all()
     assert not step.terminated.any()
     assert step.over.all()
-    longer = hand_over(gymnasium.make("CartPole-v1")).make(num_worlds=1, seed=1, first_world=0)
+    longer = resolve_world(gymnasium.make("CartPole-v1")).make(num_worlds=1, seed=1, first_world=0)
     step = longer.reset()
     while not step.over.all():
         step = longer.step(np.array([[0]]))
@@ -118,8 +118,8 @@ def test_a_cut_episode_is_truncated_and_a_lost_one_terminated():
 
 
 def test_turns_are_those_of_the_environment():
-    assert hand_over(tictactoe_v3.env).id == "pettingzoo.classic.tictactoe.tictactoe:env"
-    world = hand_over(lambda: tictactoe_v3.env()).make(num_worlds=2, seed=0, first_world=0)
+    assert resolve_world(tictactoe_v3.env).id == "pettingzoo.classic.tictactoe.tictactoe:env"
+    world = resolve_world(lambda: tictactoe_v3.env()).make(num_worlds=2, seed=0, first_world=0)
     step = world.reset()
     assert step.acting.tolist() == [[True, False]] * 2
     for place in (0, 3, 1, 4):

@@ -28,6 +28,7 @@ def standings(**changes: Any) -> Standings:
         "wins": wins,
         "draws": np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0]]),
         "cut": np.zeros((3, 3), np.int64),
+        "tally": np.array([[3, 13, 0, 0], [11, 4, 1, 0], [9, 6, 1, 0]]),
         "mean_score": np.array([-1.5, 2.25, 0.125]),
         "elo": np.array([-300.0, 210.0, 90.0]),
         "interval": np.array([[-340.0, -270.0], [150.0, 260.0], [40.0, 130.0]]),
@@ -57,6 +58,7 @@ def test_results_are_told_apart_by_hand():
     found = standings(
         score="outcome",
         cut=np.array([[0, 2, 0], [2, 0, 0], [0, 0, 0]]),
+        tally=np.array([[2, 12, 0, 2], [10, 3, 1, 2], [9, 6, 1, 0]]),
         actions=("greedy", "", "sampled"),
         rounds=np.array([8, 8, 8]),
     )

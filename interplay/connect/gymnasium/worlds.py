@@ -91,7 +91,7 @@ class WorldGymEnv(WorldPictures, gymnasium.Env[Any, Any]):
         for _ in range(MAX_WAIT):
             timestep = self._wait(timestep, self._acts(timestep))
             if self._acts(timestep):
-                return self._seen(timestep), self._told(timestep)
+                return self._seen(timestep), self._info(timestep)
             timestep = self.world.reset()
             self._others.forget(np.ones(1, bool))
             self._owed = 0.0
@@ -113,7 +113,7 @@ class WorldGymEnv(WorldPictures, gymnasium.Env[Any, Any]):
             ended and bool(timestep.truncated[0, self._slot]) and not timestep.terminated[0, self._slot]
         )
         self._playing = not ended
-        return self._seen(timestep), reward, ended and not truncated, truncated, self._told(timestep, ended)
+        return self._seen(timestep), reward, ended and not truncated, truncated, self._info(timestep, ended)
 
     def _wait(self, timestep: TimeStep, enough: bool) -> TimeStep:
         """Steps the others until the agent acts or has ended."""
@@ -162,8 +162,8 @@ class WorldGymEnv(WorldPictures, gymnasium.Env[Any, Any]):
         fields = self.world.by_kind(timestep.observation)[self._kind.name]
         return self._reader.observe(fields, None, self._listed)[self.agent]
 
-    def _told(self, timestep: TimeStep, ended: bool = False) -> dict[str, Any]:
-        told: dict[str, Any] = {
+    def _info(self, timestep: TimeStep, ended: bool = False) -> dict[str, Any]:
+        info: dict[str, Any] = {
             f"metrics/{name}": self._metric(values) if ended else 0.0
             for name, values in self.world.metrics.items()
         }
@@ -171,8 +171,8 @@ class WorldGymEnv(WorldPictures, gymnasium.Env[Any, Any]):
             legal = self.world.by_kind(timestep.action_mask)[self._kind.name]
             row = self._reader.masks(legal, self._listed).get(self.agent)
             if row is not None:
-                told["action_mask"] = row if self._flat else as_gymnasium(self.action_space, row)
-        return told
+                info["action_mask"] = row if self._flat else as_gymnasium(self.action_space, row)
+        return info
 
     def _metric(self, values: np.ndarray) -> float:
         return float(values[0, self._slot] if np.ndim(values) == 2 else values[0])

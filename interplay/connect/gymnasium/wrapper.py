@@ -57,7 +57,7 @@ class GymWrapper(SimulationPictures, gymnasium.Env[Any, Any]):
     ) -> tuple[Any, dict[str, Any]]:
         """The first observation and an info that is empty but for an action mask."""
         super().reset(seed=seed)
-        return fresh(self.sim.reset(seed=seed)[self.agent_id]), self._told({})
+        return fresh(self.sim.reset(seed=seed)[self.agent_id]), self._info({})
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, Any]:
         """Observation, reward, terminated, truncated (by the manager's time limit) and info."""
@@ -65,13 +65,13 @@ class GymWrapper(SimulationPictures, gymnasium.Env[Any, Any]):
         truncated = self.sim.truncated
         terminated = not truncated and bool(dones[self.agent_id] or dones["__all__"])
         name = self.agent_id
-        told = fresh(infos[name]) if terminated or truncated else self._told(infos[name])
-        return fresh(observations[name]), rewards[name], terminated, truncated, told
+        info = fresh(infos[name]) if terminated or truncated else self._info(infos[name])
+        return fresh(observations[name]), rewards[name], terminated, truncated, info
 
     def close(self) -> None:
         self.sim.close()
 
-    def _told(self, info: Any) -> Any:
+    def _info(self, info: Any) -> Any:
         mask = drawable(self.action_space, self.sim.sim.get_action_mask(self.agent_id))
         return fresh(info) if mask is None else fresh({**info, "action_mask": mask})
 

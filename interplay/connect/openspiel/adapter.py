@@ -35,7 +35,7 @@ class Adapter(ABC):
         self._queried: list[str] = []
         self._over = True
         self._seed: int | None = None
-        self._told: Any = None
+        self._timestep: Any = None
 
     @property
     def unwrapped(self) -> SimulationManager:
@@ -101,7 +101,7 @@ class Adapter(ABC):
 
     def get_time_step(self) -> Any:
         """The last TimeStep, for OpenSpiel's vector of environments; None before the first `reset`."""
-        return self._told
+        return self._timestep
 
     def seed(self, seed: int | None = None) -> None:
         """Sets the seed of the next `reset`."""
@@ -114,8 +114,10 @@ class Adapter(ABC):
         observations = self.sim.reset(seed=named, **kwargs)
         self._over = False
         self._queried = list(observations)
-        self._told = self._spiel.TimeStep(self._observe(observations), None, None, self._spiel.StepType.FIRST)
-        return self._told
+        self._timestep = self._spiel.TimeStep(
+            self._observe(observations), None, None, self._spiel.StepType.FIRST
+        )
+        return self._timestep
 
     def step(self, action_list: Sequence[int], **kwargs: Any) -> Any:
         """Steps; before the first `reset` and after a last step it resets.
@@ -147,10 +149,10 @@ class Adapter(ABC):
             self._over = bool(dones["__all__"])
             self._queried = [] if self._over else [name for name in observations if not dones[name]]
         kind = self._spiel.StepType.LAST if self._over else self._spiel.StepType.MID
-        self._told = self._spiel.TimeStep(
+        self._timestep = self._spiel.TimeStep(
             self._observe(observations), self._rewards(rewards), self._step_discounts(), kind
         )
-        return self._told
+        return self._timestep
 
     def get_legal_actions(self, agent_id: str) -> list[int]:
         """The legal actions; all of them without a mask or for a finished agent."""

@@ -10,8 +10,8 @@ from gymnasium import spaces
 from ray.rllib.env.vector.vector_multi_agent_env import VectorMultiAgentEnv
 
 from interplay.connect.flat import FlatActions, flat_rows
-from interplay.connect.handed import hand_over
 from interplay.connect.readers import idle
+from interplay.connect.resolved import resolve_world
 from interplay.connect.rllib.masked import LEGAL, SEEN, MaskedMultiAgentEnv
 from interplay.connect.rllib.worlds import WorldMultiAgentEnv
 from interplay.connect.world_env import WorldEnv
@@ -40,7 +40,7 @@ class WorldBatch(VectorMultiAgentEnv):
 
     def __init__(self, env: Any, num_envs: int, fit: Callable[[Any, Any], Any] | None = None) -> None:
         one = _plain_world(env)
-        make = hand_over(one.world).make
+        make = resolve_world(one.world).make
         assert make is not None  # of a world itself
         self.world: World = make(num_worlds=num_envs)
         self.num_envs, self.agents = num_envs, self.world.agents

@@ -52,15 +52,15 @@ def seen_columns(rules: np.void, all_health: bool, own_health: bool) -> Seen:
     kinds, red, blue = int(rules["kinds"]), int(rules["red_shields"]), int(rules["blue_shields"])
     move = _table(0, 1, MOVES + POINTS * int(rules["see_pathing"]) + HEIGHTS * int(rules["see_heights"]))
     enemies = _table(move.size, _blues(rules), HEALTH + 1 + blue + kinds)
-    told = HEALTH + 1 + red + kinds
+    seen = HEALTH + 1 + red + kinds
     last = int(rules["actions"]) * int(rules["see_last_action"])
-    allies = _table(move.size + enemies.size, int(rules["reds"]) - 1, told + last)
+    allies = _table(move.size + enemies.size, int(rules["reds"]) - 1, seen + last)
     own = _table(move.size + enemies.size + allies.size, 1, 1 + red + kinds)
     further = np.arange(own.max() + 1, row_size(rules, RED))[np.newaxis]  # place, direction, time
     time = further.shape[1] - int(rules["see_time"])
     own = np.hstack([own[:, : 1 + red], further[:, :time], own[:, 1 + red :], further[:, time:]])
     if last:
-        allies = np.hstack([allies[:, :told], allies[:, told + actions_of(rules)]])
+        allies = np.hstack([allies[:, :seen], allies[:, seen + actions_of(rules)]])
     if not all_health:
         enemies = np.delete(enemies, np.s_[HEALTH : HEALTH + 1 + blue], axis=1)
         allies = np.delete(allies, np.s_[HEALTH : HEALTH + 1 + red], axis=1)

@@ -13,7 +13,7 @@ from interplay.connect.smac.side import Turn
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 
-Told = tuple[np.ndarray, np.ndarray, np.ndarray]
+Inputs = tuple[np.ndarray, np.ndarray, np.ndarray]
 # Switches of that code's parser -> the value that is honoured.
 _SWITCHES = {
     "add_local_obs": False,
@@ -72,10 +72,10 @@ class MAPPOEnv(SmacFace):
         self.observation_space = [self.get_obs_size() for _ in range(self.n_agents)]
         self.share_observation_space = [self.get_state_size() for _ in range(self.n_agents)]
 
-    def reset(self) -> Told:
+    def reset(self) -> Inputs:
         """Begins a battle: observations (n, numbers), states (n, numbers), legal actions (n, n_actions)."""
         self._begin()
-        return self._told()
+        return self._inputs()
 
     def step(
         self, actions: Any
@@ -92,7 +92,7 @@ class MAPPOEnv(SmacFace):
             UserError: before the first reset, or when the battle is over.
         """
         turn = self._advance(actions)
-        observations, states, legal = self._told()
+        observations, states, legal = self._inputs()
         rewards = [[turn.reward] for _ in range(self.n_agents)]
         dones = ~self.world.state.unit["alive"][0, : self.n_agents] | turn.over
         infos = [self._counted(turn) for _ in range(self.n_agents)]
@@ -116,7 +116,7 @@ class MAPPOEnv(SmacFace):
         seen = self._seen
         return joined(seen.allies, seen.enemies, seen.move, seen.own)
 
-    def _told(self) -> Told:
+    def _inputs(self) -> Inputs:
         states = np.repeat(self.get_state()[np.newaxis], self.n_agents, axis=0)
         return self._rows(), states, self._legal().astype(np.int64)
 

@@ -16,7 +16,7 @@ import numpy as np
 from pettingzoo.utils.wrappers import BaseParallelWrapper
 
 from interplay.connect.werewolf.masked import MaskedEnv
-from interplay.connect.werewolf.written import Told, WrittenEnv
+from interplay.connect.werewolf.written import ByAgent, WrittenEnv
 from interplay.core.errors import UserError
 from interplay.core.files import os_errors_as_user_errors, replace_file
 from interplay.core.reading_arrays import read_npz
@@ -60,24 +60,26 @@ class EvaluatedEnv(BaseParallelWrapper[str, Any, Any]):
         self._begun = -1  # number of the game
         self._record: Record | None = None
 
-    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Told, Told]:
+    def reset(
+        self, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[ByAgent, ByAgent]:
         """Starts a game; an unfinished one is not counted."""
-        told = self.env.reset(seed, options)
+        answer = self.env.reset(seed, options)
         self._begun += 1
         records = self.folder is not None and self._begun % self.log_every == 0
         self._record = Record(self.world) if records else None
-        return told
+        return answer
 
-    def step(self, actions: Mapping[str, Any]) -> tuple[Told, Told, Told, Told, Told]:
+    def step(self, actions: Mapping[str, Any]) -> tuple[ByAgent, ByAgent, ByAgent, ByAgent, ByAgent]:
         """Plays a phase and records it."""
         stood = bool(self.env.agents)
-        told = self.env.step(actions)
+        answer = self.env.step(actions)
         if stood and self._record is not None:
             self._record.note()
         if stood and not self.env.agents:
             self.games.append({name: float(values[0]) for name, values in self.world.metrics.items()})
             self._write()
-        return told
+        return answer
 
     def summary(self) -> dict[str, tuple[float, float]]:
         """Metric -> (mean, standard error) over the games that have it."""

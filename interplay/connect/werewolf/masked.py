@@ -10,7 +10,7 @@ from gymnasium import spaces
 from pettingzoo.utils.wrappers import BaseParallelWrapper
 
 from interplay.connect.werewolf.spaces import observed_spaces
-from interplay.connect.werewolf.written import Told, WrittenEnv
+from interplay.connect.werewolf.written import ByAgent, WrittenEnv
 from interplay.core.errors import UserError
 
 Boards = Literal["one_hot", "scaled"]
@@ -57,12 +57,14 @@ class MaskedEnv(BaseParallelWrapper[str, Any, Any]):
             for name in self.possible_agents
         }
 
-    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Told, Told]:
+    def reset(
+        self, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[ByAgent, ByAgent]:
         """Starts a game, as `WrittenEnv.reset`."""
         observations, infos = self.env.reset(seed, options)
         return self._seen(observations, infos), infos
 
-    def step(self, actions: Mapping[str, Any]) -> tuple[Told, Told, Told, Told, Told]:
+    def step(self, actions: Mapping[str, Any]) -> tuple[ByAgent, ByAgent, ByAgent, ByAgent, ByAgent]:
         """Plays a phase, as `WrittenEnv.step`."""
         observations, rewards, terminated, truncated, infos = self.env.step(actions)
         return self._seen(observations, infos), rewards, terminated, truncated, infos
@@ -77,7 +79,7 @@ class MaskedEnv(BaseParallelWrapper[str, Any, Any]):
             flat[self.layout[name]] = _numbers(part, observation[name], self.boards)
         return flat
 
-    def _seen(self, observations: Told, infos: Told) -> Told:
+    def _seen(self, observations: ByAgent, infos: ByAgent) -> ByAgent:
         none = np.zeros(self._choices, np.int8)
         return {
             name: {

@@ -24,7 +24,7 @@ from interplay.worlds.werewolf.world import WerewolfWorld
 
 _LABELS = 0x1ABE15  # of the stream that public ids are drawn from
 
-Told = dict[str, Any]
+ByAgent = dict[str, Any]
 
 
 class RoleNamedEnv(ParallelEnv[str, Any, Any]):
@@ -69,14 +69,14 @@ class RoleNamedEnv(ParallelEnv[str, Any, Any]):
     def action_space(self, agent: str) -> spaces.Space[Any]:
         return self.action_spaces[agent]
 
-    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Told, Infos]:
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[ByAgent, Infos]:
         """Starts a game, as `WorldEnv.reset`."""
         observations, infos = self.env.reset(seed, options)
         self._deal()
         self.agents = list(self.possible_agents)
-        return self._seen(observations), self._told(infos)
+        return self._seen(observations), self._infos(infos)
 
-    def step(self, actions: Mapping[str, Any]) -> tuple[Told, Told, Told, Told, Infos]:
+    def step(self, actions: Mapping[str, Any]) -> tuple[ByAgent, ByAgent, ByAgent, ByAgent, Infos]:
         """Plays a phase, as `WorldEnv.step`."""
         given = {}
         for name, action in actions.items():
@@ -95,7 +95,7 @@ class RoleNamedEnv(ParallelEnv[str, Any, Any]):
             self._renamed(rewards),
             self._renamed(terminated),
             self._renamed(truncated),
-            self._told(infos),
+            self._infos(infos),
         )
 
     def render(self) -> Any:
@@ -119,20 +119,20 @@ class RoleNamedEnv(ParallelEnv[str, Any, Any]):
             ids = seeding.generator(seed, episode, _LABELS).permutation(len(role))
         self.labels = Relabelling(self.world.settings, ids)
 
-    def _renamed(self, by_seat: Mapping[str, Any]) -> Told:
+    def _renamed(self, by_seat: Mapping[str, Any]) -> ByAgent:
         return {name: by_seat[seat] for name, seat in self._seat_of.items() if seat in by_seat}
 
-    def _seen(self, observations: Mapping[str, Any]) -> Told:
+    def _seen(self, observations: Mapping[str, Any]) -> ByAgent:
         return {name: self.labels.seen(row) for name, row in self._renamed(observations).items()}
 
-    def _told(self, infos: Mapping[str, Any]) -> Infos:
-        told: Infos = {}
+    def _infos(self, infos: Mapping[str, Any]) -> Infos:
+        found: Infos = {}
         for name, info in self._renamed(infos).items():
-            told[name] = dict(info)
+            found[name] = dict(info)
             if "action_mask" in info:
                 parts = as_gymnasium(self.action_spaces[name], info["action_mask"])
-                told[name]["action_mask"] = np.concatenate(self.labels.mask(parts)).astype(bool)
-        return told
+                found[name]["action_mask"] = np.concatenate(self.labels.mask(parts)).astype(bool)
+        return found
 
 
 def make_role_named(world_id: str, *, relabel: bool = True, **options: Any) -> RoleNamedEnv:

@@ -24,7 +24,7 @@ from interplay.core.errors import UserError
 from interplay.registry import find_world, make_world
 from interplay.worlds.werewolf.world import WerewolfWorld
 
-Told = dict[str, Any]
+ByAgent = dict[str, Any]
 
 
 class WrittenEnv(ParallelEnv[str, Any, Any]):
@@ -66,7 +66,9 @@ class WrittenEnv(ParallelEnv[str, Any, Any]):
     def action_space(self, agent: str) -> spaces.Space[Any]:
         return self.action_spaces[agent]
 
-    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Told, Told]:
+    def reset(
+        self, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[ByAgent, ByAgent]:
         """Starts a game; observations and infos of the seats that act first.
 
         Args:
@@ -84,7 +86,7 @@ class WrittenEnv(ParallelEnv[str, Any, Any]):
         """The seats that act in the coming phase."""
         return self._flagged(self.world.timestep.acting)
 
-    def step(self, actions: Mapping[str, Any]) -> tuple[Told, Told, Told, Told, Told]:
+    def step(self, actions: Mapping[str, Any]) -> tuple[ByAgent, ByAgent, ByAgent, ByAgent, ByAgent]:
         """Plays a phase with an action of each seat in `queried`.
 
         Raises:
@@ -143,7 +145,7 @@ class WrittenEnv(ParallelEnv[str, Any, Any]):
             )
         return row
 
-    def _seen(self, names: list[str]) -> Told:
+    def _seen(self, names: list[str]) -> ByAgent:
         fields = self.world.timestep.observation
         found = {}
         for name in names:
@@ -153,13 +155,13 @@ class WrittenEnv(ParallelEnv[str, Any, Any]):
             found[name] = {key: _point(part, fields[key][0, seat]) for key, part in space.items()}
         return found
 
-    def _infos(self, shown: list[str], ended: list[str]) -> Told:
-        infos: Told = {
+    def _infos(self, shown: list[str], ended: list[str]) -> ByAgent:
+        infos: ByAgent = {
             name: {} if name in ended else {"action_mask": self.action_mask(name)} for name in shown
         }
         if ended and not self.agents:
-            told = {key: values[0].item() for key, values in self.world.metrics.items()}
-            infos |= {name: {"metrics": dict(told)} for name in ended}
+            metrics = {key: values[0].item() for key, values in self.world.metrics.items()}
+            infos |= {name: {"metrics": dict(metrics)} for name in ended}
         return infos
 
 

@@ -85,13 +85,13 @@ class ManagedSimulation:
                     finished[name], stopped[name] = False, True
         self.agents = [name for name in before if not finished[name] and not stopped[name]]
         self._queried = set(observations) & set(self.agents)
-        told = self._infos(infos, before)
+        found = self._infos(infos, before)
         return (
             {name: self._seen[name] for name in before},
             {name: rewards.get(name, 0.0) for name in before},
             finished,
             stopped,
-            told,
+            found,
         )
 
     def render(self) -> Any:
@@ -101,14 +101,14 @@ class ManagedSimulation:
         self.manager.close()
 
     def _infos(self, infos: Mapping[str, Any], names: list[str] | None = None) -> dict[str, Any]:
-        told = {}
+        found = {}
         for name in self.agents if names is None else names:
             own = infos.get(name)
-            told[name] = {**(own if isinstance(own, dict) else {}), "acting": name in self._queried}
+            found[name] = {**(own if isinstance(own, dict) else {}), "acting": name in self._queried}
             mask = self.action_mask(name) if name in self._queried else None
             if mask is not None:
-                told[name]["action_mask"] = mask
-        return told
+                found[name]["action_mask"] = mask
+        return found
 
 
 def as_environment(made: Any) -> Any:

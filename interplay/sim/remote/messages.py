@@ -229,9 +229,9 @@ def read_reports(message: Mapping[str, Any], agents: Agents, step: int) -> dict[
         Fault: for another step, a missing or unknown agent, and what is not in its space.
     """
     expect(message, "state")
-    told = take(message, "step", int, "a state")
-    if told != step:
-        raise Fault(f"sent the state of step {told} instead of {step}", "answer each message once")
+    given = take(message, "step", int, "a state")
+    if given != step:
+        raise Fault(f"sent the state of step {given} instead of {step}", "answer each message once")
     states = take(message, "agents", dict, "a state")
     if states.keys() != agents.keys():
         odd = sorted(states.keys() ^ agents.keys())

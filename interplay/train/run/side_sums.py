@@ -107,23 +107,25 @@ class SideSums:
             cut: (n,) bool, truncated by a limit.
             members: (1 + sides, n, A) bool, slots of the learner and of each side.
         """
-        if self.contest:
-            outcome = values[:, self._metrics.index(OUTCOME)]
-            values = np.concatenate([values, shares_of_outcomes(outcome, cut)], axis=1)
         mixed = members[0] & ~members[0].all(axis=1, keepdims=True)
-        rows = np.stack([members[0], mixed, *members[1:]])[:, :, None] & np.isfinite(values)
+        masks = np.stack([members[0], mixed, *members[1:]])
+        rows = masks[:, :, None] & np.isfinite(values)
         counts = rows.sum(axis=3)
         means = np.where(rows, values, 0.0).sum(axis=3) / np.maximum(counts, 1)  # (rows, n, metrics)
         parts = slice(_SIDES, _SIDES + self.sides.parts)
         law = self._law(values, means[parts], counts[parts])
+        if self.contest:
+            outcome, some = values[:, self._metrics.index(OUTCOME)], masks.any(axis=2, keepdims=True)
+            shares = np.stack([results(np.where(mask, outcome, np.nan), cut) for mask in masks])
+            means = np.concatenate([means, np.where(some, shares.swapaxes(1, 2), 0.0)], axis=2)
+            counts = np.concatenate([counts, np.repeat(some, len(SHARES), axis=2)], axis=2)
         flat = [np.moveaxis(part, 0, 2).reshape(len(values), -1) for part in (means, counts > 0)]
         return np.concatenate([*flat, law], axis=1)
 
     def _law(self, values: np.ndarray, means: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """(n, metrics * 2) whether each metric moved, and whether its sum over the parts was non-zero."""
-        metrics = len(self._metrics)
-        agents = np.nan_to_num(np.moveaxis(values, 2, 0)[:, :, :metrics])
-        each = np.where(counts > 0, means, 0.0)[:, :, :metrics] if self.sides.parts > 1 else agents
+        agents = np.nan_to_num(np.moveaxis(values, 2, 0))
+        each = np.where(counts > 0, means, 0.0) if self.sides.parts > 1 else agents
         total, scale = np.abs(each.sum(axis=0)), np.abs(each).sum(axis=0)
         if (self.sides.parts or len(agents)) == 1:  # a single side has no other to sum with
             return np.stack([scale > 0, np.ones_like(scale, bool)], axis=2).reshape(len(values), -1)
@@ -169,18 +171,3 @@ class SideSums:
             own = zip(self.sides.names, means[_SIDES:], strict=True)
             logged |= {f"{name}[{side}]": float(mean) for side, mean in own if np.isfinite(mean)}
         return logged
-
-
-def shares_of_outcomes(outcome: np.ndarray, cut: np.ndarray) -> np.ndarray:
-    """(n, 4, A) float64 one-hot result of each agent, in the order of `SHARES`.
-
-    Args:
-        outcome: (n, A) of the agents, see `interplay.evaluate.results`.
-        cut: (n,) bool, truncated by a limit.
-
-    Example:
-        >>> shares_of_outcomes(np.array([[1.0, -1.0], [0.0, 0.0]]), np.array([True, True]))[:, :, 0].tolist()
-        [[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
-    """
-    each = np.stack(results(outcome.ravel(), np.repeat(cut, outcome.shape[1])))
-    return np.moveaxis(each.reshape(len(SHARES), *outcome.shape), 0, 1)

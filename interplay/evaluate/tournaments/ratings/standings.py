@@ -47,6 +47,7 @@ class Standings:
         seats: outcomes between two players by seat order; None without seats.
         score: what decided matches: ``outcome``, ``return`` or another metric; ``life`` in merges.
         cut: (P, P) int64, matches without a winner that a limit ended, separated from draws if the score is the outcome.
+        tally: (P, 4) int64, matches that each player won, lost, drew, and that were cut, each counted once.
         actions: per player, "sampled" or "greedy"; empty for scripted ones.
         aborted: matches that cost three processes and are not rated.
         circles: players a, b, c of which a beats b, b beats c and c beats a, each more often than not.
@@ -57,6 +58,7 @@ class Standings:
     wins: np.ndarray
     draws: np.ndarray
     cut: np.ndarray
+    tally: np.ndarray
     mean_score: np.ndarray
     elo: np.ndarray
     interval: np.ndarray
@@ -98,15 +100,9 @@ class Standings:
         """Names of the shares that sum to 1; ``cut`` only if the score is the outcome."""
         return NAMES if self.score == OUTCOME else NAMES[:3]
 
-    @property
-    def won(self) -> np.ndarray:
-        """(P, P) float64, matches that i won against j, without draws."""
-        return self.wins - (self.draws + self.cut) / 2
-
     def counts(self, player: int) -> dict[str, int]:
-        """Matches that a player won, lost, drew, and that were cut; a match of K players counts once per opponent."""
-        each = (self.won[player], self.won[:, player], self.draws[player], self.cut[player])
-        return dict(zip(self.results, (round(float(one.sum())) for one in each), strict=False))
+        """Matches that a player won, lost, drew, and that were cut."""
+        return dict(zip(self.results, self.tally[player].tolist(), strict=False))
 
     def shares(self, player: int) -> dict[str, Share]:
         """The shares of `counts`, with Wilson's intervals over rounds: matches of one seed may repeat each other."""
@@ -137,7 +133,7 @@ class Standings:
                 "alpha_rank": float(self.alpha_rank[i]),
                 "mean_score": float(self.mean_score[i]),
                 "points": float(self.wins[i].sum()),
-                "matches": float((self.wins + self.wins.T)[i].sum()),
+                "matches": float(self.tally[i].sum()),
                 **self.counts(i),
                 "shares": {name: share._asdict() for name, share in self.shares(i).items() if share.n},
                 "actions": self.actions[i] if self.actions else "",
@@ -175,8 +171,8 @@ def rate_players(
 ) -> Standings:
     """Rates the players of a tournament.
 
-    A match of more than two players counts as one between each two of them. Intervals are those of the Bayesian bootstrap
-    (Rubin 1981). Every round, i.e. the K matches of one matchup that share a seed and are not independent, gets a weight drawn from
+    In ratings and points a match of more than two players counts as one between each two of them. Intervals are those of the
+    Bayesian bootstrap (Rubin 1981). Every round, i.e. the K matches of one matchup that share a seed and are not independent, gets a weight drawn from
     Gamma(1). Both players of a pair get Gamma(1/2) extra wins (Jeffreys' prior), so that 20 wins of 20 do not mean certainty.
     A bootstrap of few rounds underestimates the spread. So intervals are widened about their median: for a player of R rounds by
     Student's quantile with R - 1 degrees of freedom over the normal one, and by sqrt(R / (R - 1)). Three rounds alone never
@@ -210,6 +206,7 @@ def rate_players(
         total,
         even - cut,
         cut,
+        _tally_results(len(names), ordered, score),
         _mean_scores(len(names), ordered),
         elo(total),
         interval,
@@ -219,6 +216,25 @@ def rate_players(
         _circles(names, payoffs),
         score=score,
     )
+
+
+def _tally_results(players: int, matches: Sequence[Match], score: str = "return") -> np.ndarray:
+    """(P, 4) int64, matches that each player won, lost, drew, and that were cut, in the order of `NAMES`.
+
+    The players with the best score win a match, the others lose it; it is drawn, or cut, if all scores are equal.
+
+    Example:
+        >>> _tally_results(3, [Match((0, 1, 2), 0, (5.0, 3.0, 3.0), {}), Match((0, 1, 2), 1, (5.0, 5.0, 3.0), {})]).tolist()
+        [[2, 0, 0, 0], [1, 1, 0, 0], [0, 2, 0, 0]]
+    """
+    found = np.zeros((players, len(NAMES)), np.int64)
+    for match in matches:
+        best, even = max(match.scores), min(match.scores) == max(match.scores)
+        limit = score == OUTCOME and match.more.get("truncated", False)
+        for player, own in zip(match.matchup, match.scores, strict=True):
+            result = ("cut" if limit else "drawn") if even else "won" if own == best else "lost"
+            found[player, NAMES.index(result)] += 1
+    return found
 
 
 def tally_seats(players: int, matches: Sequence[Match]) -> Payoff:

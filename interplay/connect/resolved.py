@@ -31,7 +31,7 @@ OURS = (
 WORLDS = (targets.WORLD, targets.SIMULATION, targets.ENVIRONMENT)
 
 
-class Handed(NamedTuple):
+class ResolvedWorld(NamedTuple):
     """A resolved world.
 
     Attributes:
@@ -45,7 +45,7 @@ class Handed(NamedTuple):
     like: str = ""
 
 
-def hand_over(thing: Any) -> Handed:
+def resolve_world(thing: Any) -> ResolvedWorld:
     """Resolves a world given in Python.
 
     Args:
@@ -57,19 +57,19 @@ def hand_over(thing: Any) -> Handed:
         UserError: for anything else, or for what cannot be copied.
 
     Example:
-        >>> hand_over("dilemma/fixed").id, hand_over(gymnasium.make("CartPole-v1")).id
+        >>> resolve_world("dilemma/fixed").id, resolve_world(gymnasium.make("CartPole-v1")).id
         ('dilemma/fixed', 'given/CartPole-v1')
     """
     if isinstance(thing, str):
-        return Handed(thing, like=thing)
+        return ResolvedWorld(thing, like=thing)
     if isinstance(thing, gymnasium.vector.VectorEnv):
-        return hand_over(_first_of(thing))
+        return resolve_world(_first_of(thing))
     if isinstance(thing, World):
         return _world(thing)
     if callable(thing) and not _is_environment(thing):
         path = _importable(thing)
         if path and targets.kind_made(thing) in WORLDS:
-            return Handed(path, like=path)
+            return ResolvedWorld(path, like=path)
         return _made_by(thing)
     return _environment(thing, partial(_copy_of, thing))
 
@@ -91,7 +91,7 @@ def _first_of(vector: gymnasium.vector.VectorEnv[Any, Any, Any]) -> Any:
     return makers[0]
 
 
-def _made_by(make: Callable[..., Any]) -> Handed:
+def _made_by(make: Callable[..., Any]) -> ResolvedWorld:
     """Calls a function that cannot be imported by name, and resolves its result."""
     try:
         parameters = inspect.signature(make).parameters
@@ -102,7 +102,7 @@ def _made_by(make: Callable[..., Any]) -> Handed:
     if isinstance(made, World):
         if "num_worlds" not in parameters:
             return _world(made)
-        found = Handed(_given(made.id), partial(_batch, make, tuple(parameters)), _registered(made.id))
+        found = ResolvedWorld(_given(made.id), partial(_batch, make, tuple(parameters)), _registered(made.id))
         made.close()
         return found
     found = _environment(made, make)
@@ -115,20 +115,22 @@ def _batch(make: Callable[..., World], parameters: tuple[str, ...], **given: Any
     return make(**{name: value for name, value in given.items() if name in parameters or name not in OURS})
 
 
-def _environment(thing: Any, make: Callable[[], Any]) -> Handed:
+def _environment(thing: Any, make: Callable[[], Any]) -> ResolvedWorld:
     """Resolves an environment; `make` makes further ones."""
     if isinstance(thing, WorldEnv) and not (
         thing.flat or thing.mask_in_observation or thing.on_death or thing.slots or thing.renames
     ):
         return _world(thing.world)
     if isinstance(thing, SimulationManager):
-        return Handed(_given(type(thing.sim.unwrapped).__name__), partial(_batch_of, SimulationWorld, make))
+        return ResolvedWorld(
+            _given(type(thing.sim.unwrapped).__name__), partial(_batch_of, SimulationWorld, make)
+        )
     if not (_is_environment(thing) or (hasattr(thing, "possible_agents") and hasattr(thing, "step"))):
         raise UserError(
             f"a {type(thing).__name__} is no world; hand over an id, a World, a PettingZoo or Gymnasium environment, "
             "a manager of a simulation, or a function that makes one of these"
         )
-    return Handed(_given(name_of(thing)), partial(_batch_of, ParallelEnvWorld, make))
+    return ResolvedWorld(_given(name_of(thing)), partial(_batch_of, ParallelEnvWorld, make))
 
 
 def _batch_of(kind: Callable[..., World], make: Callable[[], Any], **given: Any) -> World:
@@ -147,7 +149,7 @@ def _copy_of(env: Any) -> Any:
         ) from error
 
 
-def _world(world: World) -> Handed:
+def _world(world: World) -> ResolvedWorld:
     """Batches like the given one, of other sizes and seeds."""
     recipe = world._recipe
     if recipe is None or recipe.trouble:
@@ -160,7 +162,7 @@ def _world(world: World) -> Handed:
         )
     bound = inspect.signature(type(world)).bind(*recipe.args, **recipe.kwargs)
     make = partial(_remade, type(world), world.id, dict(bound.arguments))
-    return Handed(_given(world.id), make, _registered(world.id))
+    return ResolvedWorld(_given(world.id), make, _registered(world.id))
 
 
 def _remade(kind: type[World], name: str, arguments: dict[str, Any], **given: Any) -> World:
