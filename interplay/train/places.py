@@ -112,10 +112,11 @@ def train_on(
             except LostWorker as error:
                 lost = error
             faults.updates = _saved(run)
+            cure = f"go on with `interplay resume {run}`" if (run / NAME).exists() else "start the run again"
             if stop:
-                tell(f"{lost}; go on with `interplay resume {run}`")
+                tell(f"{lost}; {cure}")
                 return run
-            faults.count(lost, f"go on with `interplay resume {run}`")
+            faults.count(lost, cure)
             where = "the last checkpoint" if latest_checkpoint(run) else "the beginning"
             tell(f"{lost}; going on from {where}")
 

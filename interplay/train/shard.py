@@ -312,7 +312,7 @@ class Shard:
         counters = self._counters()
         windows, lives = self.collector.episodes.windows, self.collector.lives.in_episode
         if not windows.fits(_below(arrays, "windows/")) or arrays["life_in_episode"].shape != lives.shape:
-            # An earlier version's checkpoint: no window waits for the running episodes.
+            # The world's metrics were changed since: no window waits for the running episodes.
             counters.pop("life_in_episode")
             arrays = {name: array for name, array in arrays.items() if not name.startswith("windows/")}
         if "discounted_returns" not in arrays:  # normalised from here on

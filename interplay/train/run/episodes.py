@@ -267,12 +267,12 @@ class Windows:
         return {"began": self.began, "of": self.of, "sums": self.sums[self.began >= 0]}
 
     def fits(self, saved: Mapping[str, np.ndarray]) -> bool:
-        """Whether the arrays are of this version: earlier ones saved nothing, or other columns."""
+        """Whether the arrays have the columns of the world's present metrics."""
         sums = saved.get("sums")
         return bool(saved) and (sums is None or sums.ndim != 2 or sums.shape[1] == self.sums.shape[1])
 
     def load(self, saved: Mapping[str, np.ndarray], owner: str) -> None:
-        """Restores the arrays of `save`; for those of an earlier version it drops all windows."""
+        """Restores the arrays of `save`; for those of other metrics it drops all windows."""
         if not self.fits(saved):
             self.forget(UNKNOWN)
             return
