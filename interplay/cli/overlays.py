@@ -54,7 +54,7 @@ def analyse_overlays(
         arguments = {"population": population, "seed": seed, "burn_in": burn_in}
         played, where = _play(one, chosen, options, world, world_seed, num_worlds, ticks, trust, arguments)
         measured[home] = played
-        typer.echo(f"{one} on {where}, {num_worlds} world{'s' * (num_worlds > 1)}, {ticks:,} ticks")
+        typer.echo(f"{one} on {where}, {num_worlds} world{'s' * (num_worlds > 1)}, up to {ticks:,} ticks")
     with os_errors_as_user_errors("making the folder", out):
         out.mkdir(parents=True, exist_ok=True)
     for overlay in chosen:

@@ -194,6 +194,7 @@ def draw_curves(axes: Any, layer: Layer) -> None:
         )
     if layer.log_x:
         axes.set_xscale("log")
+        axes.xaxis.set(major_formatter="{x:,.10g}", minor_formatter="")  # figures set no formulas
     axes.set_ylim(bottom=0, top=1.02 if layer.unit.startswith("share of lives") else None)
     _finish(axes, layer)
 

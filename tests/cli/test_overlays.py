@@ -21,7 +21,7 @@ def test_arrays_meaning_picture_and_a_table(capsys, tmp_path):
     assert all(
         "left" in line or "compiled" in line for line in errors.splitlines()
     )  # where the machine is slow
-    assert "random on mmo/combat, 1 world, 30 ticks" in out
+    assert "random on mmo/combat, 1 world, up to 30 ticks" in out
     assert "population 1" in out
     folder = tmp_path / "new" / "pictures"
     assert {path.name for path in folder.iterdir()} == {

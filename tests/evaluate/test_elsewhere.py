@@ -131,7 +131,10 @@ def test_units_of_a_battle_are_set_down_on_its_field():
 def test_every_agent_that_acts_has_a_map():
     world = make_world("survival/2v2-all-high")
     value = lambda rows, population: rows["agent"][:, 3] + population  # noqa: E731
-    data = compute_overlays(["place_values"], world, RandomPolicy(), 3, value=value)["place_values"]
+    data = compute_overlays(["place_values"], world, RandomPolicy(), 3, value=value, burn_in=4)[
+        "place_values"
+    ]
+    assert data.title.endswith(" tick 7")
     assert [layer.name for layer in data.layers] == [f"slot_{slot}" for slot in range(4)]
     for layer in data.layers:
         low, high = layer.limits

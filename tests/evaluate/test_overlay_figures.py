@@ -238,6 +238,17 @@ def test_niches_count_steps_of_populations_by_cell_block_and_ground(played):
         assert ((told > 0).all(axis=0)).sum() == len(set(counts[0]) & set(counts[1]))
 
 
+def test_bars_of_niches_are_the_scores_of_the_table(played):
+    """Of few permutations z of I(k;x) is not that of I(k;x) / H(k): labels of long lives change H(k)."""
+    data = played[1]["niches"]
+    bars, columns = layers(data)["z"], list(zip(*data.rows, strict=True))
+    assert (bars.x, data.columns[4], data.columns[8]) == (columns[0], "z", "z")
+    np.testing.assert_array_equal(bars.values, [columns[4], columns[8]])
+    for name, _, share, _, z, *_ in data.rows:
+        null = data.arrays[f"{name}.share.null".replace(" ", "_")]
+        assert z == pytest.approx((share - null.mean()) / null.std())
+
+
 def test_tables_of_lives(played):
     _world, found, ticks = played
     data, told = found["lives"], lives(ticks)

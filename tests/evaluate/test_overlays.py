@@ -100,7 +100,10 @@ def test_coverage_at_the_end_is_the_share_of_tiles_that_were_entered(found):
 
 def test_one_population_only(found):
     world = found[0]
-    data = compute_overlays(["values", "combat"], world, RandomPolicy(), 5, value=taste, population=1)
+    data = compute_overlays(
+        ["values", "combat"], world, RandomPolicy(), 5, value=taste, population=1, burn_in=7
+    )
+    assert data["values"].title.endswith(" tick 12")
     assert [layer.title for layer in data["values"].layers][:2] == [
         "population 1, full",
         "population 1, no food",
@@ -197,3 +200,40 @@ def test_visits_of_a_world_without_tiles_are_counted_where_agents_are_drawn():
     world = WalkWorld(length=12)
     (layer,) = compute_overlays(["visits"], world, RandomPolicy(), 8, seed=1)["visits"].layers
     assert layer.values.sum() == 2 * 9  # two agents, the reset and 8 steps
+
+
+@pytest.mark.parametrize(
+    ("lengths", "burn_in", "states"), [((5, 9), 0, 6), ((5, 9), 3, 3), ((9, 5), 0, 9), ((2, 9), 3, 0)]
+)
+def test_visits_end_with_the_first_world(lengths, burn_in, states):
+    """8 ticks are watched while any world goes on; a world that is over stands still and counts no more."""
+    world = WalkWorld(2, length=np.array(lengths))
+    found = compute_overlays(["visits"], world, RandomPolicy(), 8, burn_in=burn_in, seed=1)["visits"]
+    assert found.layers[0].values.sum() == found.rows[0][0] == 2 * states
+    assert found.layers[0].limits == (0.0, found.layers[0].values.max())
+    assert f" {max(states - 1, 0)} ticks" in found.title
+
+
+def test_a_study_holds_the_ticks_that_were_played_and_those_before():
+    def read(study):
+        layer = Layer("a", "a", np.zeros((1, 1)), "curves", "plain", "u", "m.")
+        return OverlayData("a", "a", (layer,), {}, ("burn-in", "ticks"), ((study.burn_in, study.ticks),))
+
+    asked = Overlay("a", "a", read, reader=lambda world: lambda now: None)
+    for length, ticks in ((20, 9), (5, 2)):
+        found = compute_overlays([asked], WalkWorld(2, length), RandomPolicy(), ticks=9, burn_in=3)
+        assert found["a"].rows == ((3, ticks),)
+
+
+def test_lives_that_the_end_of_their_world_cuts_go_on():
+    """As in a world without an end, but for the births of the last tick."""
+    cut, uncut = (
+        compute_overlays(["lives"], common(2, seed=3, max_ticks=end), RandomPolicy(), ticks, seed=5)[
+            "lives"
+        ].arrays
+        for end, ticks in ((40, 60), (None, 40))
+    )
+    there = uncut["born"] < 40
+    assert not cut["ended"].all()
+    for name in ("length", "ended", "population", "world", "born", "cause"):
+        assert cut[name].tolist() == uncut[name][there].tolist()

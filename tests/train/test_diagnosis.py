@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,6 +13,7 @@ import pytest
 from gymnasium import spaces
 
 from interplay.core.settings import build, merge
+from interplay.train.diagnosis import measures
 from interplay.train.diagnosis.judge import EVERY, Judge, LiveDiagnosis
 from interplay.train.diagnosis.measures import (
     Counts,
@@ -24,8 +26,8 @@ from interplay.train.diagnosis.measures import (
     _read_entropy,
     _read_slots,
     _sample,
-    count_actions,
     count_choices,
+    count_clipped,
     spread,
 )
 from interplay.train.diagnosis.rules import STRETCH, columns_of
@@ -35,7 +37,7 @@ from interplay.train.settings import TrainSettings
 from interplay.train.trainer import resume, train
 from interplay.verbs.run import Run
 from tests.train.ailing_world import factory
-from tests.train.runs import log_of
+from tests.train.runs import log_of, worker_of
 from tests.train.toy_worlds import make_two_kinds
 
 BASE = {
@@ -130,12 +132,18 @@ def test_a_run_with_a_fault_is_diagnosed(fault: str, tmp_path: Path) -> None:
 
 
 def test_a_row_has_one_choice_where_every_head_has_one() -> None:
+    """Rows 1 and 3, which stand for 1 and 2 of the rows; beside a Box none."""
     space = spaces.MultiDiscrete([3, 2])
     network: Any = SimpleNamespace(distribution=Distribution(space, masked=True))
     mask = np.array([[1, 0, 0, 1, 1], [1, 0, 0, 0, 1], [1, 1, 0, 1, 0], [0, 1, 0, 1, 0]], bool)
-    found = Counts(*_count(network, Sample({}, mask, np.zeros((4, 2)), np.zeros(4, int))))
-    assert (found.masked, found.single) == (4, 2)
+    sample = Sample({}, mask, np.zeros((4, 2)), np.zeros(4, int), np.array([1.0, 1, 1, 2]))
+    found = Counts(*_count(network, sample))
+    assert (found.masked, found.single) == (5, 3)
     assert (found.numbers, found.clipped) == (0, 0)
+    both = spaces.Dict(a=space, b=spaces.Box(-1, 1, (1,), np.float32))
+    network.distribution = Distribution(both, masked=True)
+    found = Counts(*_count(network, sample._replace(action=np.array([[0, 0, own] for own in (2, 0, 0, 2)]))))
+    assert found[:4] == (5, 3, 5, 0)
 
 
 def test_shares_and_sizes_by_hand() -> None:
@@ -153,6 +161,7 @@ def test_shares_and_sizes_by_hand() -> None:
         "entropy_max[a]": 0.5,
         "entropy_max[c]": 6.5 / 6,
     }
+    assert _read_entropy(np.array([[2, 6], [1, np.inf]]), "ab") == {"entropy_max[a]": 0.5}
     assert _read_slots(np.array([40, 31, 50]), np.array([160.0, 1e9, 12.5])) == {"reward_ratio": 4.0}
     assert _read_slots(np.array([40, 31]), np.array([160.0, 1e9])) == {}
 
@@ -160,7 +169,7 @@ def test_shares_and_sizes_by_hand() -> None:
 def test_the_greatest_entropy_is_that_of_the_legal_choices() -> None:
     """Of two heads: 2 and 1 choices for population 0; 3 and 2, 1 and 1 for population 2."""
     mask = np.array([[1, 1, 0, 1, 0], [1, 1, 1, 1, 1], [0, 1, 0, 1, 0]], bool)
-    sample = Sample({}, mask, np.zeros((3, 2)), np.array([0, 2, 2]))
+    sample = Sample({}, mask, np.zeros((3, 2)), np.array([0, 2, 2]), np.ones(3))
     network: Any = SimpleNamespace(
         distribution=Distribution(spaces.MultiDiscrete([3, 2]), masked=True), always_greedy=False
     )
@@ -170,6 +179,24 @@ def test_the_greatest_entropy_is_that_of_the_legal_choices() -> None:
     assert _most_entropy(network, sample._replace(mask=None), 3)[1] == pytest.approx(
         np.log(6) * np.array([1, 0, 2])
     )
+    weighted = _most_entropy(network, sample._replace(weight=np.array([5.0, 3, 3])), 3)
+    assert weighted == pytest.approx(np.array([[5, 0, 6], [5 * np.log(2), 0, 3 * np.log(6)]]))
+    network.distribution = Distribution(spaces.Box(-1, 1, (2,), np.float32))
+    assert _most_entropy(network, sample, 3).tolist() == [[1, 0, 2], [np.inf, 0, np.inf]]
+
+
+@pytest.mark.parametrize("rows", [2048, 8])
+def test_a_policy_without_preferences_has_the_greatest_entropy_of_all_its_kinds(
+    rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a shard's rows in an update, 2 x 128 of walkers with 2 choices and 128 of guides with 6, at most 8 of each are measured."""
+    monkeypatch.setattr(measures, "ROWS", rows)
+    settings = settings_of(ppo={"learning_rate": 0.0})
+    with contextlib.closing(worker_of(settings, make_two_kinds)) as worker:
+        worker.learner.vectors = {name: 0 * own for name, own in worker.learner.vectors.items()}
+        numbers = worker.update()
+    assert np.log(2) < numbers["entropy"] < np.log(6)
+    assert numbers["entropy_max"] == pytest.approx(numbers["entropy"], rel=1e-5)
 
 
 def test_an_update_s_own_rows_and_rewards_are_measured() -> None:
@@ -188,9 +215,35 @@ def test_an_update_s_own_rows_and_rewards_are_measured() -> None:
     shard: Any = SimpleNamespace(networks={}, collector=collector)
     sample = _sample(shard, "agent")
     assert sample.rows["float32"][:, 0].tolist() == [3, 5, 6]
+    assert sample.weight.tolist() == [1, 1, 1]
     assert (sample.action[:, 0].tolist(), sample.population.tolist()) == ([103, 105, 106], [203, 205, 206])
     row = _measure_shard(shard, count=1, slots=2)
     assert row[len(Counts._fields) :].tolist() == [3.0, 0, 0, 2, 1, 13, 0.25]
+
+
+def test_rows_of_a_small_and_a_large_replay_weigh_as_many_as_there_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """At most 4 of each are read: 4 of 2 x 8 x 1, which all act, and both of 1 x 2 x 1, of which one acts."""
+    monkeypatch.setattr(measures, "ROWS", 4)
+
+    def replay(there: int, acts: np.ndarray) -> SimpleNamespace:
+        ring = SimpleNamespace(
+            acts=acts,
+            mask=None,
+            action=np.zeros((*acts.shape, 1)),
+            rows={"float32": np.zeros((*acts.shape, 2))},
+        )
+        return SimpleNamespace(there=there, ring=ring)
+
+    replays = replay(2, np.ones((3, 8, 1), bool)), replay(1, np.array([[[True], [False]]]))
+    groups = [SimpleNamespace(kind="agent", population=number) for number in range(2)]
+    recorder: Any = SimpleNamespace(team_groups=groups, replays=replays)
+    collector = SimpleNamespace(recorder=recorder)
+    shard: Any = SimpleNamespace(networks={"agent": None}, collector=collector)
+    sample = _sample(shard, "agent")
+    assert sample.population.tolist() == [0, 0, 0, 0, 1]
+    assert sample.weight.tolist() == [4, 4, 4, 4, 1]
 
 
 def test_measurements_of_a_world_whose_numbers_are_known(tmp_path: Path) -> None:
@@ -223,7 +276,7 @@ def test_choices_are_counted_by_head() -> None:
 def test_numbers_beyond_the_box_are_counted() -> None:
     space = spaces.Dict(a=spaces.Discrete(2), b=spaces.Box(-1, 2, (2,), np.float32))
     action = np.array([[1, -1.5, 0.0], [0, 1.0, 1.5]], np.float32)
-    assert count_actions(Distribution(space), action) == (4, 2)
+    assert count_clipped(Distribution(space), action).tolist() == [1, 1]
 
 
 def test_extremes_are_those_that_a_network_reads() -> None:

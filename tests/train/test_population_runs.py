@@ -81,7 +81,9 @@ def test_every_population_learns_to_live_longer(trained: Path) -> None:
 @pytest.mark.parametrize("metric", ["fed", "fed[pop1]", "life_return"])
 def test_the_last_value_of_a_world_s_own_metric_is_that_of_its_lives(trained: Path, metric: str) -> None:
     _, bracket, population = metric.partition("[")
-    found = [(line[metric], line[f"lives{bracket}{population}"]) for line in log_of(trained) if metric in line]
+    found = [
+        (line[metric], line[f"lives{bracket}{population}"]) for line in log_of(trained) if metric in line
+    ]
     values, lives = np.array(found[-count_last(len(found)) :]).T
     last = read_run(trained).last(metric)
     assert (last.value, last.cases) == (pytest.approx((values * lives).sum() / lives.sum()), lives.sum())

@@ -182,6 +182,7 @@ def test_curves_are_the_values_over_x_each_in_its_colour(monkeypatch, tmp_path):
     assert [line.get_color() for line in axes.lines][:2] == [INK, scales.population_colour(3)]
     assert [line.get_linestyle() for line in axes.lines] == ["-", "-", "--"]
     assert (axes.get_xscale(), axes.get_xlabel(), axes.get_ylabel()) == ("log", "ticks", "units")
+    assert {"1", "10", "100"} <= set(ticks(axes, "x"))  # numbers, as formulas are not set
     assert axes.get_ylim()[0] == 0.0
 
 

@@ -28,20 +28,25 @@ class Grid(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Drawn places of the first world's agents: x and y (A,), drawn at all (A,) bool, and the grid of counts."""
+    """Drawn places of the first world's agents: x and y (A,), drawn at all (A,) bool, the grid of counts.
+
+    `past`: the world was over before this tick; it stands still while others of its batch go on.
+    """
 
     x: Array
     y: Array
     there: Array
     grid: Grid
+    past: bool
 
 
 class PlaceRecorder:
-    """Counts for each slot the cell in which its agent is drawn, tick by tick.
+    """Counts for each slot the cell in which its agent is drawn, tick by tick until its world is over.
 
     Attributes:
         counts: (A, H, L) int32; None before the first tick.
         grid: of the first tick.
+        ticks: recorded, after the first one.
     """
 
     def __init__(self) -> None:
@@ -53,6 +58,11 @@ class PlaceRecorder:
         if self.counts is None or self.grid != places.grid or len(self.counts) != len(places.x):
             self.grid = places.grid  # another episode may show another part of the world
             self.counts = np.zeros((len(places.x), self.grid.height, self.grid.width), np.int32)
+            self.ticks = 0
+        elif not places.past:
+            self.ticks += 1
+        if places.past:
+            return
         (left, top), cell, width, height = self.grid
         col = np.floor((places.x - left) / cell).astype(np.int64)
         row = np.floor((places.y - top) / cell).astype(np.int64)
@@ -77,7 +87,9 @@ def read_places(world: World) -> Places:
     if layer.kind == "polygons":
         x, y = x.mean(axis=1), y.mean(axis=1)
     absent = layer.value("absent", False) | layer.value("dimmed", False)
-    return Places(x, y, ~absent, grid_of(scene, scene.bounds))
+    step = world.timestep
+    past = bool(step.over[0] and not (step.terminated[0] | step.truncated[0]).any())
+    return Places(x, y, ~absent, grid_of(scene, scene.bounds), past)
 
 
 def grid_of(scene: Scene, bounds: Bounds) -> Grid:

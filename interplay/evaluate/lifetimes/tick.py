@@ -82,7 +82,7 @@ def watch(
     burn_in: int = 0,
     progress: Callable[[int], None] | None = None,
     reader: Callable[[World], Callable[[World], Any]] = tick_reader,
-) -> None:
+) -> int:
     """Resets a world, plays it, and feeds the recorders after the burn-in and every later tick.
 
     Args:
@@ -93,6 +93,9 @@ def watch(
         burn_in: ticks played before recording.
         progress: called with the number of ticks played.
         reader: world -> function that reads the recorders' input from it.
+
+    Returns:
+        The ticks recorded: fewer than `ticks` if all worlds were over before.
     """
     if ticks < 1 or burn_in < 0:
         raise UserError(
@@ -111,4 +114,7 @@ def watch(
         if progress is not None:
             progress(done)
         if timestep.over.all():
-            return
+            break
+    if done < burn_in:
+        raise UserError(f"burn_in = {burn_in}: all worlds were over after {done} ticks; choose a shorter one")
+    return done - burn_in

@@ -38,22 +38,24 @@ class Sample(NamedTuple):
         mask: (N, choices) bool, or None.
         action: (N, columns).
         population: (N,).
+        weight: (N,), how many of the update's acting rows each stands for.
     """
 
     rows: Rows
     mask: np.ndarray | None
     action: np.ndarray
     population: np.ndarray
+    weight: np.ndarray
 
 
 class Counts(NamedTuple):
-    """Sums over the sampled rows of a shard.
+    """Sums over the sampled rows of a shard, by their weights.
 
     Attributes:
         numbers: of actions in a Box.
         clipped: of them beyond the Box.
         masked: rows with an action mask.
-        single: of them with one legal choice in every head.
+        single: of them with one legal choice in every head, and no Box.
         targets, target, target_squared: number, sum and sum of squares of value targets, of all rows.
     """
 
@@ -104,16 +106,14 @@ def spread(count: int, most: int) -> np.ndarray:
     return (np.arange(most) * _GOLDEN % 1.0 * count).astype(np.int64)
 
 
-def count_actions(distribution: Distribution, action: np.ndarray) -> tuple[int, int]:
-    """Counts the numbers of Box actions, and those beyond the Box: (N, columns) -> two counts."""
-    at = numbers = clipped = 0
+def count_clipped(distribution: Distribution, action: np.ndarray) -> np.ndarray:
+    """Counts each row's numbers beyond their Box: (N, columns) -> (N,)."""
+    at, clipped = 0, np.zeros(len(action), np.int64)
     for part in distribution.parts:
-        column = action[:, at : at + part.columns]
-        at += part.columns
         if part.units is not None:
-            beyond = part.units.beyond(column)
-            numbers, clipped = numbers + column.size, clipped + int(np.count_nonzero(beyond))
-    return numbers, clipped
+            clipped += part.units.beyond(action[:, at : at + part.columns]).sum(axis=1)
+        at += part.columns
+    return clipped
 
 
 def count_choices(distribution: Distribution, mask: np.ndarray) -> np.ndarray:
@@ -149,11 +149,18 @@ def _sample(shard: Shard, name: str) -> Sample:
     if shard.collector.recorder is not None:
         return _sample_replay(shard.collector.recorder, shard.networks[name], name)
     pending = shard.collector.pending[name]
-    index = pending.kept + spread(pending.count - pending.kept, ROWS)
+    acts = pending.acts[pending.kept : pending.count]
+    index = pending.kept + spread(len(acts), ROWS)
     index = index[pending.acts[index]]
     mask = None if pending.seen.mask is None else pending.seen.mask[index]
     rows = {dtype: array[index] for dtype, array in pending.seen.rows.items()}
-    return Sample(rows, mask, pending.action[index], pending.population[index])
+    weight = _weight(acts, len(index))
+    return Sample(rows, mask, pending.action[index], pending.population[index], weight)
+
+
+def _weight(acts: np.ndarray, count: int) -> np.ndarray:
+    """(count,), equal weights of the sampled rows that add up to all acting ones."""
+    return np.full(count, np.count_nonzero(acts) / max(count, 1))
 
 
 def _sample_replay(recorder: TeamRecorder, network: PolicyNetwork, name: str) -> Sample:
@@ -163,8 +170,8 @@ def _sample_replay(recorder: TeamRecorder, network: PolicyNetwork, name: str) ->
         if team_group.kind == name and replay.there
     ]
     if not parts:
-        return Sample(network.layout.allocate(0), None, np.zeros((0, 1)), np.zeros(0, np.int64))
-    rows, masks, actions, population = [], [], [], []
+        return Sample(network.layout.allocate(0), None, np.zeros((0, 1)), np.zeros(0, np.int64), np.zeros(0))
+    rows, masks, actions, population, weights = [], [], [], [], []
     for team_group, replay in parts:
         ring = replay.ring
         shape = ring.acts.shape
@@ -176,30 +183,34 @@ def _sample_replay(recorder: TeamRecorder, network: PolicyNetwork, name: str) ->
         masks.append(None if ring.mask is None else ring.mask[places])
         actions.append(ring.action[places])
         population.append(np.full(len(places[0]), team_group.population))
+        weights.append(_weight(ring.acts[: replay.there], len(places[0])))
     joined = {dtype: np.concatenate([part[dtype] for part in rows]) for dtype in rows[0]}
     some = [mask for mask in masks if mask is not None]
     mask = np.concatenate(some) if len(some) == len(masks) else None
-    return Sample(joined, mask, np.concatenate(actions), np.concatenate(population))
+    return Sample(joined, mask, *map(np.concatenate, (actions, population, weights)))
 
 
 def _count(network: PolicyNetwork, found: Sample) -> np.ndarray:
-    numbers, clipped = count_actions(network.distribution, found.action)
-    if found.mask is None or not (network.distribution.masked and network.distribution.choices):
-        return np.array(Counts(numbers, clipped))
-    single = (count_choices(network.distribution, found.mask) == 1).all(axis=1)
-    return np.array(Counts(numbers, clipped, len(single), float(np.count_nonzero(single))))
+    distribution, rows = network.distribution, found.weight.sum()
+    boxes = rows * distribution.deviations, found.weight @ count_clipped(distribution, found.action)
+    if found.mask is None or not (distribution.masked and distribution.choices):
+        return np.array(Counts(*boxes))
+    single = (count_choices(distribution, found.mask) == 1).all(axis=1) & (distribution.deviations == 0)
+    return np.array(Counts(*boxes, rows, found.weight @ single))
 
 
 def _most_entropy(network: PolicyNetwork, found: Sample, count: int) -> np.ndarray:
-    """(2, Q), rows and the sum of their greatest possible entropy in nats; 0 for actions with a Box."""
-    if network.distribution.deviations or network.always_greedy:
+    """(2, Q), rows and the sum of their greatest possible entropy in nats; infinite for actions with a Box."""
+    if network.always_greedy:
         return np.zeros((2, count))
-    rows = np.bincount(found.population, minlength=count).astype(np.float64)
+    rows = np.bincount(found.population, found.weight, count)
+    if network.distribution.deviations:
+        return np.stack([rows, np.where(rows > 0, np.inf, 0.0)])
     sizes = [size for part in network.distribution.parts for size in part.choices]
     if found.mask is None or not network.distribution.masked:
         return np.stack([rows, rows * np.log(sizes).sum()])
     most = np.log(np.maximum(count_choices(network.distribution, found.mask), 1)).sum(axis=1)
-    return np.stack([rows, np.bincount(found.population, most, count)])
+    return np.stack([rows, np.bincount(found.population, found.weight * most, count)])
 
 
 def _extremes(network: PolicyNetwork, rows: Rows) -> np.ndarray:
@@ -258,12 +269,11 @@ def _read_counts(sums: Counts) -> dict[str, float]:
 
 
 def _read_entropy(sums: np.ndarray, names: Sequence[str]) -> dict[str, float]:
-    rows, most = sums
-    numbers = {"entropy_max": float(most.sum() / rows.sum())} if rows.sum() else {}
+    """The mean greatest entropy, also by population; left out where Boxes are among the actions."""
+    found = {"entropy_max": sums.sum(axis=1)}
     if len(names) > 1:
-        each = zip(names, rows, most, strict=True)
-        numbers |= {f"entropy_max[{name}]": float(own / count) for name, count, own in each if count}
-    return numbers
+        found |= {f"entropy_max[{name}]": own for name, own in zip(names, sums.T, strict=True)}
+    return {key: float(most / rows) for key, (rows, most) in found.items() if rows and np.isfinite(most)}
 
 
 def _read_slots(count: np.ndarray, squares: np.ndarray) -> dict[str, float]:

@@ -404,7 +404,7 @@ def _beyond_sentence(_: TrainSettings, share: float, __: Sequence[str]) -> str:
 
 def _forced_sentence(_: TrainSettings, share: float, __: Sequence[str]) -> str:
     return (
-        f"{share:.1%} of the decisions (one_choice) have one legal action: they teach nothing; let the world skip agents that cannot "
+        f"{share:.1%} of the decisions with an action mask (one_choice) have one legal action: they teach nothing; let the world skip agents that cannot "
         "choose (acting = false), and look at its action mask"
     )
 

@@ -16,7 +16,7 @@ def read_tick(world: Any) -> Tick:
     """The current tick of a batch of `MmoWorld`s."""
     agent, step, blows = world.state.agent, world.timestep, world.blows
     return Tick(
-        alive=step.acting,
+        alive=step.acting | step.truncated,  # lives that the end of the world cuts stand in its last tick
         life=agent["life_id"],
         population=world.population,
         age=agent["life"],

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from interplay.core.errors import UserError
 from interplay.evaluate.lifetimes.mmo.ghosts import Value
 from interplay.evaluate.lifetimes.overlays.layers import Layer, OverlayData
 from interplay.evaluate.lifetimes.overlays.registry import Live, Overlay, Study
@@ -29,6 +30,8 @@ def place_values(study: Study) -> OverlayData:
         for slot in world.kinds[0].slots
         if world.timestep.acting[0, slot] and of[slot] in study.populations
     ]
+    if not slots:
+        raise UserError(f"ticks = {study.ticks}: no agent of the first world acts then; choose fewer")
     layers = []
     for done, slot in enumerate(slots):
         layers.append(_layer(study, slot, _as_of(value, int(of[slot]))))
@@ -37,7 +40,7 @@ def place_values(study: Study) -> OverlayData:
         (world.agents[slot], float(np.nanmin(layer.values)), float(np.nanmax(layer.values)))
         for slot, layer in zip(slots, layers, strict=True)
     ]
-    title = f"Value of each agent by its place, tick {study.ticks:,}"
+    title = f"Value of each agent by its place, tick {study.burn_in + study.ticks:,}"
     return OverlayData("place_values", title, tuple(layers), {}, ("agent", "lowest", "highest"), tuple(rows))
 
 
@@ -82,12 +85,12 @@ PLACE_VALUES = Overlay(
 
 def visits(study: Study) -> OverlayData:
     """Ticks that agents spent on each cell of a grid over the world."""
-    layer = _visit_layer(study, study.seen("places"), "where agents have been")
+    places = study.seen("places")
+    layer = _visit_layer(study, places, "where agents have been")
     counts = np.asarray(layer.values)
     row = (int(counts.sum()), float((counts[0] > 0).mean()))
-    return OverlayData(
-        "visits", f"Visits over {study.ticks:,} ticks", (layer,), {}, ("visits", "cells entered"), (row,)
-    )
+    title = f"Visits over {places.ticks:,} ticks of the first world"
+    return OverlayData("visits", title, (layer,), {}, ("visits", "cells entered"), (row,))
 
 
 def visits_now(study: Study, whose: str) -> Layer:
@@ -103,15 +106,16 @@ def _visit_layer(study: Study, places: PlaceRecorder, title: str, slots: Any = N
     assert places.grid is not None
     if slots is None and study.population is not None:
         slots = np.flatnonzero(study.world.population[0] == study.population)
-    counts = places.counts if slots is None else places.counts[slots]
+    counts = (places.counts if slots is None else places.counts[slots]).sum(axis=0, dtype=np.int64)
     return Layer(
         "visits",
         title,
-        counts.sum(axis=0, dtype=np.int64)[None],
+        counts[None],
         "map",
         "population",
         "visits",
         "Ticks that agents spent on each cell.",
+        limits=(0.0, float(counts.max())),
         labels=("visits",),
         origin=places.grid.origin,
         cell=places.grid.cell,

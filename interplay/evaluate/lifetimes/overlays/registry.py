@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from interplay.core.errors import UserError
@@ -26,12 +26,13 @@ class Study:
         world: the batch, at the last tick; its worlds share one map.
         population: the selected one, or None for all.
         seed: of the measures.
-        ticks: recorded.
+        ticks: recorded, until the last world was over.
         recorders: name -> recorder.
         networks: values of a checkpoint, or None for a scripted policy.
         progress: called with (task, done, total).
         agent: the selected slot, or None.
         expects: values of observations of `agent` with its current memory; None as `networks`.
+        burn_in: ticks played before recording.
     """
 
     world: Any
@@ -43,6 +44,7 @@ class Study:
     progress: Progress = no_progress
     agent: int | None = None
     expects: Expects | None = None
+    burn_in: int = 0
 
     def require_values(self) -> Value:
         """Values of the checkpoint's networks; UserError for a scripted policy."""
@@ -222,12 +224,12 @@ def compute_overlays(
         )
     _check(world, chosen)
     recorders = {name: make(world) for overlay in chosen for name, make in overlay.needs.items()}
-    study = Study(world, population, seed, ticks, recorders, value, progress)
+    study = Study(world, population, seed, 0, recorders, value, progress)
     if any(overlay.asks_values for overlay in chosen):
         study.require_values()  # before anything is played
     if any(overlay.plays for overlay in chosen):
         total = burn_in + ticks
-        watch(
+        played = watch(
             world,
             policy,
             recorders.values(),
@@ -237,6 +239,7 @@ def compute_overlays(
             lambda done: progress("ticks", done, total),
             chosen[0].reader,
         )
+        study = replace(study, ticks=played, burn_in=burn_in)
     return {overlay.name: overlay.compute(study) for overlay in chosen}
 
 

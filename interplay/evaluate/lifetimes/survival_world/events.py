@@ -62,7 +62,7 @@ class EventRecorder:
         >>> from interplay.evaluate.lifetimes.tick import watch
         >>> world = make_world("survival/1v1-heals-mid", num_worlds=4)
         >>> recorder = EventRecorder(world)
-        >>> watch(world, RandomPolicy(), [recorder], ticks=1600, reader=moment_reader)
+        >>> ticks = watch(world, RandomPolicy(), [recorder], ticks=1600, reader=moment_reader)
         >>> deaths = recorder.events()[recorder.events()["kind"] == DEATH]
         >>> len(deaths) >= 4
         True

@@ -40,7 +40,7 @@ def values(study: Study) -> OverlayData:
         scores[f"z.{layer.name}"] = standardise(found, study.tiles)
     return OverlayData(
         "values",
-        f"Value of a fresh agent on each tile, tick {study.ticks:,}",
+        f"Value of a fresh agent on each tile, tick {study.burn_in + study.ticks:,}",
         tuple(layers),
         {**scores, "tiles": study.tiles.copy()},
         ("population", "ghost", "mean", "sd", "lowest", "highest"),
@@ -308,4 +308,5 @@ COVERAGE = Overlay(
     "how much of the ground is seen, against random walkers",
     coverage,
     {"visits": recorders.visits, "walkers_visits": recorders.walkers_visits, "tracks": recorders.tracks},
+    one_map=True,
 )

@@ -132,7 +132,7 @@ def _standing(study: Study, table: LifeTable) -> Layer:
         f"living agents per world, mean of {window} ticks",
         "Living agents of each population, mean over worlds and over windows of ticks.",
         x=starts + length / 2,
-        x_label="tick",
+        x_label="tick of the recording",
         labels=tuple(f"population {k}" for k in study.populations),
     )
 
@@ -199,7 +199,7 @@ def _map_layer(study: Study, tracks: Tracks) -> Layer:
 
 
 def _score_layer(found: dict[str, Niche]) -> Layer:
-    scores = [[one.information.z for one in found.values()], [one.distance.z for one in found.values()]]
+    scores = [[one.share.z for one in found.values()], [one.distance.z for one in found.values()]]
     return Layer(
         "z",
         "against labels permuted among lives",
