@@ -9,11 +9,12 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import signal
 import socket
 import stat
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -93,7 +94,7 @@ class Cluster:
             options["scheduling_strategy"] = NodeAffinitySchedulingStrategy(self._host, soft=False)
         actor = ray.remote(_Held).options(**options).remote(os.getcwd(), work, arguments)
         mine, theirs = multiprocessing.Pipe()
-        remote = _Remote(actor)
+        remote = _Remote(actor, self.address)
         for body in (_forward, _collect):
             threading.Thread(target=body, args=(theirs, remote), daemon=True).start()
         if self._host is None:  # with a host `train.places` waits and prints
@@ -142,8 +143,8 @@ class _Remote:
         exitcode: None if it runs, or if its machine is gone.
     """
 
-    def __init__(self, actor: Any) -> None:
-        self.actor = actor
+    def __init__(self, actor: Any, address: str) -> None:
+        self.actor, self.address = actor, address
         self.exitcode: int | None = None
         self._ended = threading.Event()
 
@@ -191,15 +192,25 @@ def _collect(pipe: Any, remote: _Remote) -> None:
     """Passes messages of the process on."""
     import ray
 
-    code = None
-    with contextlib.suppress(ray.exceptions.RayError, OSError):
+    code, began = None, False
+    try:
         while True:
             message = ray.get(remote.actor.receive.remote())
+            began = True
             if isinstance(message, tuple) and message[:1] == (_ENDED,):
                 code = message[1]
                 break
             pipe.send(message)
+    except (ray.exceptions.RayError, OSError) as error:
+        if not began and not remote.ended(0.0):
+            _tell(f"--ray {remote.address}: a process has not begun: {_reason(error)}")
     remote.end(code)
+
+
+def _reason(error: Exception) -> str:
+    """The last line of an error on another machine, which names what is missing there."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return one_line(next((line for line in reversed(lines) if "Error: " in line), lines[-1] if lines else ""))
 
 
 def _connect(address: str) -> None:
@@ -212,13 +223,22 @@ def _connect(address: str) -> None:
     if ray.is_initialized():
         return
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    host, colon, port = address.rpartition(":")
+    if address == "auto":
+        address = os.environ.get("RAY_ADDRESS") or address
+    host, _, port = address.rpartition(":")
+    if address != "auto" and not (
+        host and port.isdecimal()
+    ):  # Ray would start a server of its own for `local`
+        raise UserError(
+            f"--ray {address}: give auto, or HOST:PORT of a cluster's head, such as 10.0.0.1:6379"
+        )
     answers = False
     try:
-        if colon and port.isdecimal():  # by itself Ray looks for minutes
-            socket.create_connection((host, int(port)), timeout=CONNECT).close()
+        if host:  # by itself Ray looks for minutes
+            socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT).close()
             answers = True
-        ray.init(address=address, log_to_driver=False, logging_level="ERROR", configure_logging=True)
+        with _keep_sigterm():
+            ray.init(address=address, log_to_driver=False, logging_level="ERROR", configure_logging=True)
     except (OSError, RuntimeError) as error:
         said = one_line(error)[:150]
         if answers:
@@ -234,6 +254,15 @@ def _connect(address: str) -> None:
             f"--ray {address}: this cluster has no token, so whoever reaches its ports can run programs there; "
             "start it with RAY_AUTH_MODE=token after `ray get-auth-token --generate`"
         )
+
+
+@contextlib.contextmanager
+def _keep_sigterm() -> Iterator[None]:
+    """Takes Ray's handler of SIGTERM away again, which ends a run without saving it."""
+    handler = signal.getsignal(signal.SIGTERM)
+    yield
+    if handler is not None and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, handler)
 
 
 def _tell(line: str) -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import statistics
-import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +16,7 @@ from interplay.core.helping import processor_model
 from interplay.core.processes import LOST, TaskProcess, kill_all, receive
 from interplay.train.over_machines import versions
 from interplay.train.parallel.machines import Machines, Network
-from interplay.train.places import PATIENCE, Hosts, free_port
+from interplay.train.places import PATIENCE, Hosts, address_of, free_port, marked
 
 SIZES = (20_000, 177_000)  # float32 numbers: gradients of a small and a middling network
 TIMES = 50
@@ -52,10 +50,14 @@ def report_on(hosts: Hosts, folder: Path) -> Report:
     Raises:
         UserError: if a machine is lost, or has no core for `PATIENCE` seconds.
     """
-    found = list(hosts.hosts())
+    found = [
+        host for host in hosts.hosts() if host.cores
+    ]  # others train nothing, such as a head on Kubernetes
+    if not found:
+        raise UserError("the cluster has no machine with cores")
     every = [TaskProcess(examine, place=hosts.at(host, 1)) for host in found]
     try:
-        with _marked(folder) as mark:
+        with marked(folder) as mark:
             for number, one in enumerate(every):
                 one.send(number, str(mark))
             answers = _answers(every)
@@ -68,7 +70,7 @@ def report_on(hosts: Hosts, folder: Path) -> Report:
         most = 1 << (len(every).bit_length() - 1)
         exchange = {}
         if most > 1 and not differences:
-            coordinator = f"{found[0].address}:{answers[0]['port']}"
+            coordinator = address_of(found[0].address, answers[0]["port"])
             for node in range(most):
                 every[node].send(node, Machines(most, node, coordinator))
             exchange = _answers(every[:most])[0]
@@ -79,13 +81,6 @@ def report_on(hosts: Hosts, folder: Path) -> Report:
         for host, answer in zip(found, answers, strict=True)
     )
     return Report(rows, differences, exchange)
-
-
-@contextlib.contextmanager
-def _marked(folder: Path) -> Iterator[Path]:
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(prefix=".interplay-", dir=folder.absolute()) as mark:
-        yield Path(mark.name)
 
 
 def _answers(every: Sequence[TaskProcess]) -> list[Any]:

@@ -5,25 +5,29 @@ Each process trains as with ``--nodes`` (`over_machines`). This one prints the l
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import socket
 import sys
+import tempfile
 import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from interplay.core.errors import UserError
 from interplay.core.processes import LOST, Place, TaskProcess, kill_all, receive
-from interplay.core.settings import from_toml
 from interplay.core.stopping import Stop, finishing
-from interplay.core.trust import programs
+from interplay.core.trust import add_trusted, programs
 from interplay.train.parallel import machines as network
 from interplay.train.parallel.exchange import LostWorker
 from interplay.train.parallel.machines import Machines
 from interplay.train.run.checkpoint import latest_checkpoint
+from interplay.train.run.copies import trust_copies
 from interplay.train.run.progress import tell
 from interplay.train.run.settings_file import NAME
 from interplay.train.settings import TrainSettings
@@ -32,7 +36,20 @@ from interplay.train.supervision import Faults
 PATIENCE = 120.0  # seconds for machines that are asked for, before fewer train
 SAID = 20  # last lines of a lost machine that are shown
 LAST = 3.0  # seconds for the last words of the other machines
+ENDED_BY_JAX = -signal.SIGABRT  # exit code of a machine that misses another one
 READY, PRINTED, DONE, REFUSED, BROKEN, GONE = "ready", "printed", "done", "refused", "broken", "gone"
+
+
+class Busy(LostWorker):
+    """Machines have not begun.
+
+    Attributes:
+        names: of these machines.
+    """
+
+    def __init__(self, line: str, names: set[str]) -> None:
+        super().__init__(line)
+        self.names = names
 
 
 class Host(Protocol):
@@ -62,13 +79,15 @@ class Job(NamedTuple):
     Attributes:
         machines: of the run; None: this one alone.
         run: its folder.
-        settings: as JSON, to begin; "": resume.
+        settings: those of this command, as JSON; "": the run's own.
+        begins: the run begins with them; else it is resumed, and the programs that they name are trusted.
         changes: arguments of `resume`.
     """
 
     machines: Machines | None
     run: Path
     settings: str
+    begins: bool
     changes: Mapping[str, Any]
 
 
@@ -98,19 +117,26 @@ def train_on(
         raise UserError(
             f"{run} holds a run; resume it with `interplay resume {run}`, or choose another --out"
         )
-    faults = Faults("a checkpoint", "{:,} agent-steps")
+    if nodes is not None and nodes <= shards < nodes * workers:
+        tell(
+            f"train.workers = {shards // nodes}, not {workers}: {nodes} machines share train.shards = {shards}"
+        )
+        workers = shards // nodes
+    faults, busy = Faults("a checkpoint", "{:,} agent-steps"), set[str]()
+    text = "" if settings is None else settings.model_dump_json()
     with finishing() as stop:
         while True:
-            chosen = _choose(hosts, nodes, workers, shards, stop)
+            chosen = _choose(hosts, nodes, workers, shards, stop, busy)
             faults.begin(_saved(run))
             # What a lost start has left is begun anew by `resume`, without a checkpoint too.
-            text = "" if settings is None or (run / NAME).exists() else settings.model_dump_json()
-            if settings is not None and not text:  # machines with homes of their own have not begun it
-                changes["trust"] = _started_by(settings) == _started_by(from_toml(run / NAME, TrainSettings))
+            job = Job(None, run.absolute(), text, bool(text) and not (run / NAME).exists(), changes)
             try:
-                return _Attempt(hosts, chosen, workers).lead(run, text, changes, stop)
+                if not chosen:
+                    raise LostWorker("stopped while it waited for machines")
+                return _Attempt(chosen, workers).lead(hosts, job, stop)
             except LostWorker as error:
                 lost = error
+                busy |= error.names if isinstance(error, Busy) else set()
             faults.updates = _saved(run)
             cure = f"go on with `interplay resume {run}`" if (run / NAME).exists() else "start the run again"
             if stop:
@@ -121,19 +147,20 @@ def train_on(
             tell(f"{lost}; going on from {where}")
 
 
-def _started_by(settings: TrainSettings) -> tuple[bytes, str | None]:
-    """What settings start or write to."""
-    return programs(settings), settings.train.copy_to
-
-
 def _saved(run: Path) -> int:
     """Agent-steps of the newest checkpoint."""
     path = latest_checkpoint(run)
     return 0 if path is None else int(path.name)
 
 
-def _choose(hosts: Hosts, nodes: int | None, workers: int, shards: int, stop: Stop) -> list[Host]:
-    """The machines to train on: as many as asked, after `PATIENCE` as many as there are."""
+def _choose(
+    hosts: Hosts, nodes: int | None, workers: int, shards: int, stop: Stop, busy: Container[str]
+) -> list[Host]:
+    """The machines to train on: as many as asked, after `PATIENCE` as many as there are; none if it is stopped.
+
+    Args:
+        busy: names of machines that had no free cores.
+    """
     most = max(shards // workers, 1)
     if nodes is not None and (nodes < 1 or nodes & (nodes - 1)):
         raise UserError(f"nodes = {nodes}: shards are divided evenly over 1, 2, 4, 8 ... machines")
@@ -141,7 +168,7 @@ def _choose(hosts: Hosts, nodes: int | None, workers: int, shards: int, stop: St
         raise UserError(f"{nodes} machines of {workers} workers cannot share train.shards = {shards}")
     began, said = time.monotonic(), 0.0
     while True:
-        there = [host for host in hosts.hosts() if host.cores >= workers]
+        there = [host for host in hosts.hosts() if host.cores >= workers and host.name not in busy]
         wanted = nodes or 1
         waited = time.monotonic() - began
         if len(there) >= wanted or waited > PATIENCE or stop:
@@ -150,27 +177,43 @@ def _choose(hosts: Hosts, nodes: int | None, workers: int, shards: int, stop: St
             said = waited
             tell(f"waiting for {wanted - len(there)} of {wanted} machines with {workers} cores")
         time.sleep(0.5)
+    if stop:
+        return []
     if not there:
-        raise UserError(f"the cluster has no machine with {workers} cores; use fewer --workers")
+        raise UserError(f"the cluster has no machine with {workers} free cores; use fewer --workers")
     fit = min(len(there), nodes or most)
     fit = 1 << (fit.bit_length() - 1)
     if nodes is not None and fit < nodes:
         tell(f"training on {fit} machines, not {nodes}: no more came in {PATIENCE:.0f} s")
+    names = ", ".join(host.name for host in there[:fit])
+    more = (
+        f"; train.shards = {shards} leave nothing for {len(there) - fit} more"
+        if fit == most < len(there)
+        else ""
+    )
+    tell(f"machines: {names}; workers on each: {workers}{more}")
     return there[:fit]
+
+
+@contextlib.contextmanager
+def marked(folder: Path) -> Iterator[Path]:
+    """A file in a folder, which is made, by which other machines find out whether they see it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(prefix=".interplay-", dir=folder.absolute()) as mark:
+        yield Path(mark.name)
 
 
 class _Attempt:
     """One start of all machines, until the run ends or one of them is lost."""
 
-    def __init__(self, hosts: Hosts, chosen: Sequence[Host], workers: int) -> None:
+    def __init__(self, chosen: Sequence[Host], workers: int) -> None:
         self._names = [f"machine {node} ({host.name})" for node, host in enumerate(chosen)]
-        self._lead = chosen[0].address
-        self._workers = workers
-        self._all = [TaskProcess(work, place=hosts.at(host, workers)) for host in chosen]
+        self._chosen, self._workers = chosen, workers
+        self._all: list[TaskProcess] = []
         self._said: list[deque[str]] = [deque(maxlen=SAID) for _ in chosen]
         self._done: Path | None = None
 
-    def lead(self, run: Path, settings: str, changes: Mapping[str, Any], stop: Stop) -> Path:
+    def lead(self, hosts: Hosts, job: Job, stop: Stop) -> Path:
         """Trains; returns the run's folder.
 
         Raises:
@@ -179,17 +222,21 @@ class _Attempt:
         """
         asked = False
         try:
-            coordinator = self._meet(stop)
+            with marked(job.run.parent) as mark:
+                self._all = [
+                    TaskProcess(work, str(mark), place=hosts.at(host, self._workers)) for host in self._chosen
+                ]
+                coordinator = self._meet(stop)
             for node, one in enumerate(self._all):
                 machines = Machines(len(self._all), node, coordinator) if len(self._all) > 1 else None
-                own = {**changes, "workers": self._workers}
-                one.send(node, Job(machines, run.absolute(), settings, own))
+                own = {**job.changes, "workers": self._workers}
+                one.send(node, job._replace(machines=machines, changes=own))
             while any(one.tasks for one in self._all):
                 self._take(1.0)
                 if stop and not asked:
                     self._all[0].terminate()
                     asked = True
-            return self._done or run
+            return self._done or job.run
         finally:
             kill_all(self._all)
 
@@ -202,18 +249,20 @@ class _Attempt:
                 node = self._all.index(one)
                 if message is LOST:
                     raise LostWorker(f"{self._names[node]} ended before it began")
+                if message[0] == REFUSED:
+                    raise UserError(f"{self._names[node]}: {message[1]}")
                 ports[node] = message[1]
             waited = time.monotonic() - began
             if waited > PATIENCE or stop:
-                raise LostWorker(
-                    f"{len(self._all) - len(ports)} of {len(self._all)} machines did not begin in {waited:.0f} s"
-                )
+                late = [host.name for node, host in enumerate(self._chosen) if node not in ports]
+                line = f"{len(late)} of {len(self._all)} machines did not begin in {waited:.0f} s: {', '.join(late)}"
+                raise Busy(line, set(late))
             if waited - said >= network.QUIET:
                 said = waited
                 tell(
                     f"waiting for {len(self._all) - len(ports)} of {len(self._all)} machines, each needs {self._workers} free cores"
                 )
-        return f"{self._lead}:{ports[0]}"
+        return address_of(self._chosen[0].address, int(ports[0]))
 
     def _take(self, seconds: float) -> None:
         """Takes messages; raises for lost machines and errors."""
@@ -255,22 +304,37 @@ class _Attempt:
         for at, (why, words) in reasons.items():
             if why == REFUSED:
                 raise UserError(f"{self._names[at]}: {words}")
-        if silent := self._working(besides=reasons):
+        killed = [
+            at
+            for at, (why, _) in reasons.items()
+            if why == GONE and self._all[at].exit_code() != ENDED_BY_JAX
+        ]
+        if not killed and (silent := self._working(besides=reasons)):
             raise LostWorker(f"{self._names[self._all.index(silent[0])]} does not answer")
-        gone = next((at for at, (why, _) in reasons.items() if why == GONE), node)
+        gone = next(iter(killed), next((at for at, (why, _) in reasons.items() if why == GONE), node))
         if words := reasons[gone][1]:
             tell(words)
         raise LostWorker("".join([*self._said[gone], f"{self._names[gone]} was lost"]))
 
 
-def work(pipe: Any) -> None:
-    """Trains a job of the pipe on this machine."""
+def work(pipe: Any, mark: str) -> None:
+    """Trains a job of the pipe on this machine.
+
+    Args:
+        mark: a file beside the run, made by the command.
+    """
     lock = threading.Lock()
 
     def send(kind: str, text: str) -> None:
         with lock:
             pipe.send((kind, text))
 
+    if not os.path.exists(mark):
+        send(
+            REFUSED,
+            f"it does not see {os.path.dirname(mark)}; put the run on storage that all machines share",
+        )
+        return
     send(READY, str(free_port()))
     job: Job = pipe.recv()
     sys.stderr = _Lines(send)
@@ -278,10 +342,13 @@ def work(pipe: Any) -> None:
     from interplay.train.trainer import resume, train
 
     try:
-        if job.settings:
-            settings = TrainSettings.model_validate_json(job.settings)
+        settings = TrainSettings.model_validate_json(job.settings) if job.settings else None
+        if settings is not None and job.begins:
             run = train(settings, job.run, machines=job.machines)
         else:
+            if settings is not None:  # on a machine with a home of its own the run is from elsewhere
+                add_trusted(job.run / NAME, programs(settings))
+                trust_copies(settings, job.run / NAME)
             run = resume(job.run, **job.changes, machines=job.machines)
     except UserError as error:
         send(REFUSED, str(error))
@@ -290,6 +357,11 @@ def work(pipe: Any) -> None:
         send(REFUSED, f"{type(error).__name__}: {error}")
     else:
         send(DONE, str(run))
+
+
+def address_of(host: str, port: int) -> str:
+    """``HOST:PORT``; brackets around an address of IPv6."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def free_port() -> int:

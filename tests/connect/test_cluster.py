@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -19,7 +20,7 @@ from interplay.core.settings import to_toml
 from interplay.train.run.checkpoint import latest_checkpoint
 from interplay.train.trainer import train
 from tests.train.machine_runs import settings_of
-from tests.train.runs import arrays_of
+from tests.train.runs import arrays_of, log_of
 
 OWN_WORLD = """
 from interplay.sim.managers import AllStepManager
@@ -99,6 +100,31 @@ def test_a_killed_machine_changes_no_bit(tmp_path: Path, cluster: dict[str, str]
     held()[-1].kill()
     assert "was lost; going on from the last checkpoint" in finished(process, errors=True)
     assert arrays_of(run) == arrays_of(tmp_path / "alone")
+
+
+def test_sigterm_saves_a_run(tmp_path: Path, cluster: dict[str, str]) -> None:
+    """As a scheduler ends a command; Ray has a handler of its own."""
+    run, file = tmp_path / "run", tmp_path / "run.toml"
+    file.write_text(to_toml(settings_of("ppo", 10**6)))
+    process = typed(cluster, "train", file, "--out", run, "--ray", ADDRESS, "--nodes", 1, "--workers", 1)
+    while not latest_checkpoint(run):
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.terminate()
+    process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert int(latest_checkpoint(run).name) == log_of(run)[-1]["agent_steps"]
+
+
+@pytest.mark.parametrize("address", ["local", "10.0.0.1", "ray://10.0.0.1:6379"])
+def test_addresses_for_which_ray_would_start_a_server_are_refused(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(UserError, match="give auto, or HOST:PORT"):
+        Cluster(address)
+    monkeypatch.setenv("RAY_ADDRESS", address)
+    with pytest.raises(UserError, match="give auto, or HOST:PORT"):
+        Cluster("auto")
 
 
 def test_a_tournament_has_the_results_of_one_process(tmp_path: Path, cluster: dict[str, str]) -> None:

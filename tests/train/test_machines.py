@@ -60,6 +60,18 @@ def until_saved(run: Path, *machines: subprocess.Popen[str]) -> None:
         time.sleep(0.02)
 
 
+def test_a_league_whose_matches_need_more_than_a_seat_has_the_bits_of_one_worker(tmp_path: Path) -> None:
+    """258 players: 2 x 258 x 258 numbers of an update are summed, and a seat holds 16,384."""
+    one, two = (
+        train(
+            changed(settings_of("league", 1), {"league": {"keep": 256}, "train": {"workers": workers}}, ""),
+            tmp_path / f"{workers}",
+        )
+        for workers in (1, 2)
+    )
+    assert arrays_of(one) == arrays_of(two)
+
+
 def test_sums_over_machines_have_the_bits_of_the_tree(tmp_path: Path) -> None:
     machines = start([{}, {}], folder=str(tmp_path))
     said = [machine.communicate(timeout=120)[1] for machine in machines]
@@ -156,7 +168,7 @@ def test_a_program_of_the_run_needs_no_trust_on_machines_with_other_homes(
 
     class Homes(TwoHosts):
         def start(self, work: Callable[..., None], arguments: tuple[Any, ...]) -> tuple[Any, Process]:
-            monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "abba"[len(self.started)]))
+            monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "abba"[min(len(self.started), 3)]))
             return super().start(work, arguments)
 
     hosts = Homes()

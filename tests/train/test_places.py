@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import signal
 import socket
 import threading
 import time
@@ -24,7 +25,7 @@ from interplay.train.cluster_report import report_on
 from interplay.train.over_machines import follow_lead, values, versions, with_workers
 from interplay.train.parallel import machines as network
 from interplay.train.parallel.machines import Machines, Network
-from interplay.train.places import BROKEN, DONE, PRINTED, READY, SAID, Job, train_on
+from interplay.train.places import BROKEN, DONE, ENDED_BY_JAX, PRINTED, READY, REFUSED, SAID, Job, train_on
 from interplay.train.supervision import MOST, MOST_THERE
 from tests.train.machine_runs import LocalHost, settings_of
 
@@ -180,7 +181,7 @@ def test_a_resumed_run_has_the_workers_that_are_asked_for(tmp_path: Path) -> Non
     assert train_on(hosts, tmp_path, None, 2, 2, shards=4, accept_settings=True) == tmp_path
     changes = {"accept_settings": True, "workers": 2}
     assert sorted(jobs, key=lambda job: job.machines.node) == [
-        Job(Machines(2, node, "127.0.0.1:7"), tmp_path, "", changes) for node in range(2)
+        Job(Machines(2, node, "127.0.0.1:7"), tmp_path, "", False, changes) for node in range(2)
     ]
 
 
@@ -201,8 +202,92 @@ def test_the_last_lines_of_a_lost_machine_are_shown(
     hosts = Scripted(1, 1, act=act)
     assert train_on(hosts, tmp_path, None, 2, 1, shards=2) == tmp_path
     lines = [f"line {n}\n" for n in range(5, SAID + 5)]
-    lines.append("machine 1 (b) was lost; going on from the beginning\n")
-    assert capsys.readouterr().err == "".join(lines)
+    machines = "machines: a, b; workers on each: 1\n"
+    lost = "machine 1 (b) was lost; going on from the beginning\n"
+    assert capsys.readouterr().err == "".join([machines, *lines, lost, machines])
+
+
+@pytest.mark.parametrize(
+    ("code", "lost"), [(1, "machine 1 (b) was lost"), (ENDED_BY_JAX, "machine 0 (a) does not answer")]
+)
+def test_a_killed_machine_is_named_before_one_that_computes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], code: int, lost: str
+) -> None:
+    """jax ends a machine that misses another one, so the other one, which is silent, is the cause."""
+    monkeypatch.setattr(places, "LAST", 0.3)
+    monkeypatch.setattr(Ended, "exitcode", code)
+
+    def act(pipe: Any, job: Job) -> None:
+        if len(hosts.asked) > 2:
+            end(pipe, job)
+        time.sleep(1.0 * (job.machines.node == 0))
+
+    hosts = Scripted(1, 1, act=act)
+    assert train_on(hosts, tmp_path, None, 2, 1, shards=2) == tmp_path
+    assert f"{lost}; going on" in capsys.readouterr().err
+
+
+def test_machines_without_a_free_core_are_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(places, "PATIENCE", 0.4)
+
+    class Busy(Scripted):
+        def begin(self, pipe: Any) -> None:
+            if self.asked[-1][0] == "a":
+                super().begin(pipe)
+            else:
+                time.sleep(2.0)
+
+    hosts = Busy(2, 2, act=end)
+    assert train_on(hosts, tmp_path, None, None, 2, shards=4) == tmp_path
+    assert hosts.asked == [("a", 2), ("b", 2), ("a", 2)]
+    assert " s: b; going on from the beginning" in capsys.readouterr().err
+
+
+def test_workers_are_as_many_as_the_machines_shards(tmp_path: Path) -> None:
+    hosts = Scripted(8, 8, act=end)
+    assert train_on(hosts, tmp_path, None, 2, 4, shards=4) == tmp_path
+    assert hosts.asked == [("a", 2), ("b", 2)]
+
+
+def test_a_machine_that_does_not_see_the_run_s_storage_is_refused(tmp_path: Path) -> None:
+    mine, theirs = multiprocessing.Pipe()
+    places.work(theirs, str(tmp_path / "mark"))
+    assert mine.recv()[0] == REFUSED
+
+    class Apart(Scripted):
+        def start(self, work: Callable[..., None], arguments: tuple[Any, ...]) -> tuple[Any, Ended]:
+            assert Path(arguments[0]).parent == tmp_path  # beside the run, while machines begin
+            assert Path(arguments[0]).exists()
+            mine, theirs = multiprocessing.Pipe()
+            work(theirs, str(tmp_path / "elsewhere"))
+            return mine, Ended()
+
+    with pytest.raises(UserError, match=r"machine 0 \(a\)"):
+        train_on(Apart(2, act=end), tmp_path / "run", PPO, 1, 2, shards=4)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_stop_while_machines_are_waited_for_starts_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hosts = Failing(1, 1)
+    threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()
+    assert train_on(hosts, tmp_path / "run", PPO, 2, 2, shards=4) == tmp_path / "run"
+    assert hosts.asked == []
+    assert "start the run again" in capsys.readouterr().err
+
+
+def test_machines_that_do_not_meet_begin_anew_and_other_refusals_end_the_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sent: list[bool] = []
+    monkeypatch.setattr(network, "leaving", lambda final, _: sent.append(final))
+    monkeypatch.setattr(network.os, "_exit", lambda code: None)
+    for error in (network.NotMet("late"), UserError("wrong")):
+        network._leave(error)
+    assert sent == [False, True]
 
 
 def test_fewer_machines_train_after_a_wait(
@@ -227,9 +312,9 @@ def test_machines_that_come_late_are_waited_for(tmp_path: Path, capsys: pytest.C
 @pytest.mark.parametrize(
     ("cores", "nodes", "workers", "reason"),
     [
-        ((2, 3), None, 4, "the cluster has no machine with 4 cores; use fewer --workers"),
-        ((2, 3), 1, 4, "the cluster has no machine with 4 cores; use fewer --workers"),
-        ((8,) * 8, 4, 2, "4 machines of 2 workers cannot share train.shards = 4"),
+        ((2, 3), None, 4, "the cluster has no machine with 4 free cores"),
+        ((2, 3), 1, 4, "the cluster has no machine with 4 free cores"),
+        ((8,) * 8, 8, 2, "8 machines of 2 workers cannot share train.shards = 4"),
         ((8,) * 8, 3, 1, "nodes = 3: "),
         ((8,) * 8, 0, 1, "nodes = 0: "),
         ((8,) * 8, -2, 1, "nodes = -2: "),

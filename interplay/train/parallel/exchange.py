@@ -103,6 +103,8 @@ PIECE = 2**13  # most numbers in one exchange
 
 def reduce_in_pieces(vector: np.ndarray, exchange: Exchange) -> np.ndarray:
     """`Exchange.all_reduce` of a vector that may be longer than a seat."""
+    if vector.size <= PIECE:
+        return exchange.all_reduce(vector)
     pieces = [exchange.all_reduce(vector[at : at + PIECE]) for at in range(0, vector.size, PIECE)]
     return np.concatenate(pieces)
 

@@ -44,6 +44,10 @@ _STRANGERS = 64  # connections that have not shown the token
 _SOON, _NAP, _LONG_NAP = 20e-3, 20e-6, 1e-3
 
 
+class NotMet(UserError):
+    """The machines of a run did not meet; another start may succeed."""
+
+
 class Machines(NamedTuple):
     """The machines of a run, as this one is started.
 
@@ -276,14 +280,15 @@ def _leave(error: BaseException) -> NoReturn:
     else:
         line, code = "".join(traceback.format_exception(error)).rstrip(), 1
     if leaving is not None:
-        leaving(isinstance(error, UserError), line.removeprefix("interplay: "))
+        final = isinstance(error, UserError) and not isinstance(error, NotMet)
+        leaving(final, line.removeprefix("interplay: "))
     else:
         tell(line)
     sys.stdout.flush()
     os._exit(code)
 
 
-# Called before the process ends, with whether the error is the user's and its text; None prints the text.
+# Called before the process ends, with whether the error is final and its text; None prints the text.
 leaving: Callable[[bool, str], None] | None = None
 
 
@@ -385,7 +390,7 @@ def _connect(machines: Machines, stop: Stop | None) -> dict[int, socket.socket]:
     nodes, node, coordinator = machines
     jax.config.update("jax_cpu_collectives_implementation", None)  # vectors have a way of their own
     jax.config.update("jax_enable_preemption_service", False)  # it would take SIGTERM away
-    absent = UserError(
+    absent = NotMet(
         f"{nodes} machines did not meet at {coordinator} within {START_TIMEOUT} s; are all started?"
     )
     limit = threading.Timer(START_TIMEOUT, _leave, [absent])  # jax itself would end with a trace of its C++
@@ -414,7 +419,7 @@ def _connect(machines: Machines, stop: Stop | None) -> dict[int, socket.socket]:
             _leave(KeyboardInterrupt(128 + (stop.number or 2)))
     limit.cancel()
     if failed:
-        raise UserError(f"machine {node} of {nodes}, coordinator {coordinator}: {_first_line(failed[0])}")
+        raise NotMet(f"machine {node} of {nodes}, coordinator {coordinator}: {_first_line(failed[0])}")
     return partners
 
 
