@@ -34,6 +34,7 @@ UNIT = (
     "legend",
     "glide",
     "thinning",
+    "sprites",
     "life",
     "history",
     "live",

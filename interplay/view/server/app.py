@@ -76,7 +76,11 @@ class Routes:
         trust: bool = False,
     ) -> None:
         self._sources, self._sessions, self._read_only = sources, sessions, read_only
-        self._recordings, self._logs, self._page = Recordings(sources, trust), Logs(), Page(static)
+        self._recordings, self._logs, self._page = (
+            Recordings(sources, trust),
+            Logs(words=sources.words),
+            Page(static),
+        )
         self._overlays, self._watching = RecordedOverlays(sources), Watching()
 
     def app(self) -> Starlette:
@@ -133,7 +137,8 @@ class Routes:
         return Response(data, media_type="application/octet-stream")
 
     def _events(self, request: Request) -> dict[str, Any]:
-        return {"events": self._recordings.events(_id(request), _key(request))}
+        start = _number(request.query_params.get("tick", "0"), "tick")
+        return {"events": self._recordings.events(_id(request), _key(request), start)}
 
     def _agent(self, request: Request) -> dict[str, Any]:
         self._check_steps("agents")

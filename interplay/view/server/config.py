@@ -31,6 +31,7 @@ GROWS_SECONDS = 30.0  # after its last change, an unclosed recording counts as s
 POINTS = 2_000  # of a curve by default
 MOST_POINTS = 10_000
 MOST_LOG = 2**28  # bytes of a log that are read
+LOG_SECONDS = 300.0  # for which a log that no page requests is kept; pages request theirs every few seconds
 MOST_CURVES = 64  # in an answer
 
 TICK_SECONDS = 0.1  # at least, of a tick by default
@@ -47,6 +48,7 @@ CELLS = 16_384  # of a part that is a picture
 OVERLAY_SECONDS = 0.5  # between two starts of overlays
 COUNTING_SECONDS = 60.0  # for which an overlay goes on counting without a page
 MOST_OVERLAYS = 64  # offered to a page
+MISSED_SECONDS = 10.0  # before a checkpoint that was in no run is looked for again
 MANIFESTS = 1_000  # of checkpoints read for one request on a recorded agent
 STEPPED = 4_096  # most ticks replayed from a recorded state or of a chunk of actions; states are 256 apart
 COUNTED_SECONDS = 1.0  # of replay for one answer on an overlay, which reports its progress

@@ -17,7 +17,7 @@ from interplay.core.reading import METRICS_FILE
 from interplay.core.world import Array
 from interplay.view.curves import AXES, choose_axis
 from interplay.view.run_log import RunLog, one_line, read_run
-from interplay.view.server.config import MOST_CURVES, MOST_LOG, MOST_POINTS
+from interplay.view.server.config import LOG_SECONDS, MOST_CURVES, MOST_LOG, MOST_POINTS
 from interplay.view.server.stamps import Stamp, stamp_of
 
 FIRST_WAIT = 0.25  # seconds for which the first answer waits for the log
@@ -88,23 +88,40 @@ class CurveRequest(NamedTuple):
 
 
 class Logs:
-    """The logs of runs, read on request and again after they grew; `clock` returns seconds."""
+    """The logs of runs, read on request and again after they grew, and dropped `LOG_SECONDS` after the last request.
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock, self._lock = clock, threading.Lock()
+    Args:
+        clock: returns seconds.
+        words: text of an error for pages.
+    """
+
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, words: Callable[[Exception], str] = str
+    ) -> None:
+        self._clock, self._words, self._lock = clock, words, threading.Lock()
         self._logs: dict[Path, _Log] = {}
 
     def curves(self, run: Path, request: CurveRequest) -> dict[str, Any]:
         """The requested curves of a run."""
         request.check()
-        empty = {"loading": False, "names": [], "against": request.against, "of_episodes": [], "curves": {}}
+        empty = {
+            "loading": False,
+            "names": [],
+            "against": request.against,
+            "of_episodes": [],
+            "curves": {},
+            "problem": None,
+        }
         if not os.path.lexists(run / METRICS_FILE):  # a run that has just begun
             return empty
         with self._lock:
             held = self._logs.setdefault(run, _Log(run, self._clock))
-        log = held.latest()
-        if log is None:
+            held.requested = now = self._clock()
+            self._logs = {one: log for one, log in self._logs.items() if now - log.requested < LOG_SECONDS}
+        found = held.latest()
+        if found is None or found.log is None:
             return {**empty, "loading": True}
+        log = found.log
         (moved,) = choose_axis([log], (), request.against)[1]
         names = [name for name in log.columns if np.isfinite(log.columns[name]).any()]
         return {
@@ -113,6 +130,7 @@ class Logs:
             "against": request.against,
             "of_episodes": [one_line(name) for name in names if name in log.of_episodes],
             "curves": _reduced(moved, request, names),
+            "problem": None if found.error is None else self._words(found.error),
             "last": {name: log.last(name)._asdict() for name in request.names if name in names},
         }
 
@@ -135,17 +153,17 @@ class _Read(NamedTuple):
 
 
 class _Log:
-    """The log of one run, read by a thread."""
+    """The log of one run, read by a thread, and the time at which it was `requested`."""
 
     def __init__(self, run: Path, clock: Callable[[], float]) -> None:
         self._run, self._clock, self._lock = run, clock, threading.Lock()
         self._stamp: Stamp | None = None
-        self._next = -math.inf
+        self.requested = self._next = -math.inf
         self._read: _Read | None = None
         self._thread: threading.Thread | None = None
 
-    def latest(self) -> RunLog | None:
-        """The log; None during the first read of a file."""
+    def latest(self) -> _Read | None:
+        """What was read; None during the first read of a file."""
         with self._lock:
             stamp = stamp_of(self._run / METRICS_FILE)
             idle = self._thread is None or not self._thread.is_alive()
@@ -160,7 +178,7 @@ class _Log:
         found = self._of(stamp)
         if found is not None and found.log is None and found.error is not None:
             raise found.error
-        return None if found is None else found.log
+        return found
 
     def _of(self, stamp: Stamp) -> _Read | None:
         """What was read of a file, which may have grown since; None if that was another one."""

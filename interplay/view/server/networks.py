@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,7 +15,7 @@ from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 from interplay.core.replay.layout import Header
 from interplay.core.world import Array, World
-from interplay.view.server.config import MANIFESTS
+from interplay.view.server.config import MANIFESTS, MISSED_SECONDS
 from interplay.view.server.heads import Seat, seats_of
 from interplay.view.server.sources import Sources
 from interplay.view.server.stamps import Stamp, stamp_of
@@ -109,12 +112,16 @@ class Networks:
 
     Args:
         trust: allows runs that name programs, see `interplay.core.trust`.
+        clock: returns seconds.
     """
 
-    def __init__(self, sources: Sources, trust: bool = False) -> None:
-        self._sources, self._trust = sources, trust
+    def __init__(
+        self, sources: Sources, trust: bool = False, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._sources, self._trust, self._clock = sources, trust, clock
         self._checkpoints = Checkpoints(sources)
         self._loaded: tuple[str, Any] | None = None
+        self._missed = ("", -math.inf)  # the last key without a checkpoint, and when it was looked for
 
     def look(self, header: Header, world: World, slot: int) -> tuple[Any, str | None]:
         """Outputs of the network that played a slot, and a note if there are none; both may be None.
@@ -143,8 +150,12 @@ class Networks:
     def _policy(self, key: str) -> Any:
         if self._loaded is not None and self._loaded[0] == key:
             return self._loaded[1]
+        missed, when = self._missed
+        if missed == key and self._clock() - when < MISSED_SECONDS:
+            return None
         found = self._checkpoints.find(key)
         if found is None:
+            self._missed = (key, self._clock())
             return None
         from interplay.train.play.policy import load_policy
 

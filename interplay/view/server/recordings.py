@@ -6,9 +6,10 @@ import math
 import os
 import threading
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -22,6 +23,7 @@ from interplay.core.replay.layout import (
     MAX_RAW,
     RECORDINGS,
     SCENES,
+    SNAPSHOT,
     WATCHING,
     Chunk,
     check_chunk,
@@ -31,6 +33,7 @@ from interplay.core.world import World
 from interplay.view.run_log import one_line
 from interplay.view.server.agent import describe_agent
 from interplay.view.server.config import (
+    FOUND,
     GROWS_SECONDS,
     READING_SECONDS,
     STEPPED,
@@ -57,6 +60,15 @@ class Stored(NamedTuple):
     raw: int
 
 
+class _Replayed(NamedTuple):
+    """A recorded world at a tick; `made_of` is what makes the world, `key` that of its recording."""
+
+    made_of: str
+    world: World
+    tick: int
+    key: str
+
+
 class Recordings:
     """The recordings of a folder; for `trust` see `Networks`.
 
@@ -65,10 +77,11 @@ class Recordings:
 
     def __init__(self, sources: Sources, trust: bool = False) -> None:
         self._sources, self._networks = sources, Networks(sources, trust)
-        self._lock = threading.Lock()  # of `_open`: a reader is for one thread at a time
+        # Of `_described` and `_open`: a reader is for one thread at a time.
+        self._lock = threading.Lock()
         self._open: OrderedDict[Path, _Open] = OrderedDict()
         self._stepping = threading.Lock()  # of `_world`, in which agents are looked at
-        self._world: tuple[str, World] | None = None  # with what it was made of
+        self._world: _Replayed | None = None
         self._described: dict[Path, tuple[Stamp, dict[str, Any]]] = {}
 
     def page(self, page: int) -> dict[str, Any]:
@@ -109,7 +122,6 @@ class Recordings:
                 "ticks": reader.ticks,
                 "chunks": chunks,
                 "complete": reader.closed,
-                "growing": file.grows,
                 "key": file.key,
                 "problems": self._problems(file),
             }
@@ -129,12 +141,13 @@ class Recordings:
                 )
             return file.stored(scenes[chunk])
 
-    def events(self, number: int, key: str = "") -> list[dict[str, Any]]:
-        """The marks of the time line."""
+    def events(self, number: int, key: str = "", start: int = 0) -> list[dict[str, Any]]:
+        """The marks of the time line from a tick on."""
         with self._reader(number, key) as file:
             return [
                 {"tick": mark.tick, "kind": mark.kind, "slots": list(mark.rows)}
                 for mark in file.reader.marks()
+                if mark.tick >= start
             ]
 
     def agent(self, number: int, slot: int, tick: int, key: str = "") -> dict[str, Any]:
@@ -144,22 +157,23 @@ class Recordings:
             NotThere: for a recording without states near, or an unknown agent.
             Busy: see `replayed`.
         """
-        with replayed(self._sources, number, self._stepping, "agents", key) as (reader, _):
+        with replayed(self._sources, number, self._stepping, "agents", key) as (reader, stamp):
             held, self._world = self._world, None
             try:
                 header, agents = reader.header, reader.header.agents
                 if not 0 <= slot < len(agents):
                     raise UserError(f"slot {slot}: the world has {len(agents)}; ask for one of those")
                 made_of = repr((reader.path, header.world, header.options))
-                known = held[1] if held is not None and held[0] == made_of else None
-                world = reader.world_at(tick, known, most=STEPPED)
-                self._world = (made_of, world)
+                known = held if held is not None and held.made_of == made_of else None
+                now = stamp.key(reader.closed)
+                world = _world_at(reader, tick, known, now)
+                self._world = _Replayed(made_of, world, tick, now)
                 player = _player(reader, slot, tick)
                 look, note = (None, None) if player == PERSON else self._networks.look(header, world, slot)
                 return describe_agent(world, slot, tick, player, look=look, note=note)
             finally:
-                if held is not None and (self._world is None or self._world[1] is not held[1]):
-                    held[1].close()
+                if held is not None and (self._world is None or self._world.world is not held.world):
+                    held.world.close()
 
     def _describe(self, number: int, path: Path, until: float) -> dict[str, Any]:
         """Describes a recording for a list, or the reason why it was not read by the time `until`."""
@@ -175,7 +189,10 @@ class Recordings:
                 header = file.reader.header
                 found |= {"world": one_line(header.world), "ticks": file.reader.ticks}
                 found |= {"policy": one_line(header.policy), "date": one_line(header.started) or None}
-            self._described[path] = (stamp, found)
+            with self._lock:
+                self._described[path] = (stamp, found)
+                if len(self._described) > FOUND:
+                    del self._described[next(iter(self._described))]
         except UserError as error:
             found["problem"] = self._sources.words(error)
         return found
@@ -341,6 +358,17 @@ class Watching:
         with suppress(OSError):
             if os.path.realpath(folder) == str(folder) and folder.is_dir():
                 replace_file(folder / WATCHING, f"{time.time():.0f}\n", "watching")
+
+
+def _world_at(reader: ReplayReader, tick: int, known: _Replayed | None, key: str) -> World:
+    """The world at a tick, played on from a known one if no recorded state is nearer."""
+    if known is None:
+        return reader.world_at(tick, most=STEPPED)
+    near = known.tick <= tick < min(reader.ticks, known.tick + STEPPED) and key.startswith(known.key)
+    if not near or any(known.tick < chunk.first <= tick for chunk in reader.of(SNAPSHOT)):
+        return reader.world_at(tick, known.world, most=STEPPED)
+    deque(islice(reader.play_on(known.world, known.tick, STEPPED), tick - known.tick), maxlen=0)
+    return known.world
 
 
 def _player(reader: ReplayReader, slot: int, tick: int) -> str:

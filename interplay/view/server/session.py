@@ -16,6 +16,7 @@ from typing import Any
 from interplay import __version__
 from interplay.core.errors import UserError
 from interplay.core.frames import Encoder
+from interplay.core.replay import Mark
 from interplay.core.world import Array
 from interplay.view.run_log import one_line
 from interplay.view.server import messages
@@ -187,14 +188,11 @@ class Session:
     def _wait(self) -> float | None:
         """Seconds until something is due; None: until a message comes."""
         now = self._clock()
-        waits = [self._due - now] if self._goes_on() else []
-        if (until := self._overlays.wait()) < math.inf:
-            waits.append(until)
-        for visitor in self._visitors:
-            tick, slot, when = visitor.last_details
-            if visitor.selected is not None and (tick, slot) != (self._play.tick, visitor.selected):
-                waits.append(when + AGENT_SECONDS - now)
-        return max(min(waits), 0.0) if waits else None
+        waits = [self._overlays.wait(), *(self._details_due(visitor) - now for visitor in self._visitors)]
+        if self._goes_on():
+            waits.append(self._due - now)
+        wait = min(waits)
+        return None if wait == math.inf else max(wait, 0.0)
 
     def _goes_on(self) -> bool:
         """Whether the next tick comes without a message."""
@@ -224,12 +222,8 @@ class Session:
         self._renew(now)
         people = {slot: self._chosen.get(slot) for slot in self._holders}
         self._chosen = {}
-        marks = play.step(people)
+        self._announce(play.step(people))
         self._left = self._left and not play.begins
-        for mark in marks:
-            for visitor in self._visitors:
-                if (event := self._eyes.event(visitor, mark)) is not None:
-                    visitor.note(event)
         self._overlays.note()
         self._steps = max(self._steps - 1, 0)
         if self._steps or not self._speed:
@@ -256,21 +250,17 @@ class Session:
     def _show(self) -> None:
         """Offers the new tick to pages that have room for it."""
         self._post_status()
-        tick = self._play.tick
+        tick, now = self._play.tick, self._clock()
+        # Before a frame takes the room by which a page is known to draw.
+        due = [visitor for visitor in self._visitors if now >= self._details_due(visitor)]
         for visitor in self._visitors:
             if visitor.wants(tick):
                 visitor.offer(self._eyes.moment(visitor))
         self._overlays.show()
-        now = self._clock()
         accounts: dict[int, dict[str, Any]] = {}
-        for visitor in self._visitors:
+        for visitor in due:
             slot = visitor.selected
-            if (
-                slot is None
-                or visitor.last_details[:2] == (tick, slot)
-                or now < visitor.last_details[2] + AGENT_SECONDS
-            ):
-                continue
+            assert slot is not None
             if slot not in accounts:
                 under_fog = self._eyes.of(visitor) is not None  # the page holds the slot then
                 play, held = self._play, slot in self._holders
@@ -278,6 +268,23 @@ class Session:
                 accounts[slot] = {"type": "agent", **details}
             visitor.post(accounts[slot])
             visitor.last_details = (tick, slot, now)
+
+    def _details_due(self, visitor: Visitor) -> float:
+        """Time of a page's next details of an agent; infinite if it has those of this tick, or draws nothing."""
+        tick, slot, when = visitor.last_details
+        if (
+            visitor.selected is None
+            or (tick, slot) == (self._play.tick, visitor.selected)
+            or not visitor.draws()
+        ):
+            return math.inf
+        return when + AGENT_SECONDS
+
+    def _announce(self, marks: list[Mark]) -> None:
+        for mark in marks:
+            for visitor in self._visitors:
+                if (event := self._eyes.event(visitor, mark)) is not None:
+                    visitor.note(event)
 
     def _post_status(self, preparing: bool = False) -> None:
         for visitor in self._visitors:
@@ -357,7 +364,10 @@ class Session:
             (visitor, job), self._again = self._again, None
             # A secret seed also for requests from before the seat was taken: the next game of a stream is known, too.
             seed, self._left = self._deal() if self._eyes.concealing else job.seed, False
+            over, tick = self._play.over, self._play.tick
             begun = self._try(visitor, job, lambda *_: self._play.reset(seed))
+            if begun and not over:
+                self._announce([Mark(tick, "end")])
             if not begun and self._eyes.concealing:  # pages have seen this game, so it must not be played
                 for slot in list(self._holders):
                     self._give(slot)

@@ -1,6 +1,6 @@
 """Finds runs, recordings and worlds, and numbers them; pages name them by number only (docs/specs/viewer.md 6 and 11).
 
-Numbers are places in lists that only grow. Links are not followed.
+No number is given twice. Links are not followed.
 """
 
 from __future__ import annotations
@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -61,24 +62,36 @@ class Sources:
         self._root = None if opened.root is None else opened.root.resolve()
         self._lock = threading.Lock()
         self._runs: list[Path] = []
-        self._recordings: list[Place] = []
+        self._recordings: dict[int, Place] = {}
+        self._numbers = count()  # of recordings
         self._looked = -LISTING_SECONDS
         if opened.file is not None:
             file = opened.file.resolve()  # what the user typed may be a link
-            self._root, self._recordings = file.parent, [Place(file, None)]
+            self._root, self._recordings = file.parent, {0: Place(file, None)}
         self.refresh()
 
     def refresh(self) -> None:
-        """Adds new entries of the folder, at most once a second."""
+        """Adds new entries of the folder, and drops removed recordings, at most once a second."""
         with self._lock:
             if self._root is None or self.opened.file is not None:
                 return
             if self._clock() - self._looked < LISTING_SECONDS:
                 return
             runs, recordings = search(self._root)
-            _add(self._runs, runs)
-            _add(self._recordings, recordings)
+            known = set(self._runs)
+            self._runs += [run for run in runs if run not in known]
+            self._renew(recordings)
             self._looked = self._clock()
+
+    def _renew(self, found: Sequence[Place], run: Path | None = None) -> None:
+        """Numbers new recordings and drops removed ones, of a run or of the whole folder."""
+        numbers = {place.path: number for number, place in self._recordings.items()}
+        for place in found:
+            number = numbers.pop(place.path, None)
+            self._recordings[next(self._numbers) if number is None else number] = place
+        for path, number in numbers.items():  # `search` may have left some out
+            if run in (None, self._recordings[number].run) and not os.path.lexists(path):
+                del self._recordings[number]
 
     def run(self, number: int) -> Path:
         """The folder of a run.
@@ -121,21 +134,18 @@ class Sources:
     def matches(self, number: int) -> list[tuple[int, Path]]:
         """Numbers and files of a run's current recordings, in the order of names; errors as of `run`."""
         run = self.run(number)
-        found = search(run)[1]
+        found = [place._replace(run=run) for place in search(run)[1]]
         with self._lock:
-            if self.opened.file is None:
-                _add(self._recordings, [place._replace(run=run) for place in found])
-            numbers = {place.path: n for n, place in enumerate(self._recordings)}
-        return [(numbers[place.path], place.path) for place in found if place.path in numbers]
+            self._renew(found, run)
+            numbers = {place.path: number for number, place in self._recordings.items()}
+        return [(numbers[place.path], place.path) for place in found]
 
     def page(self, page: int, describe: Callable[[int, Path], dict[str, Any]]) -> dict[str, Any]:
         """A page of the listing, `LISTED` of each kind; `describe` returns the fields of a recording."""
         self.refresh()
         part = slice(page * LISTED, (page + 1) * LISTED)
         with self._lock:
-            runs, every = list(enumerate(self._runs)), list(enumerate(self._recordings))
-        # Trainers remove old windows; numbers stay.
-        recordings = [(number, place) for number, place in every if os.path.lexists(place.path)]
+            runs, recordings = list(enumerate(self._runs)), list(self._recordings.items())
         numbers = {path: number for number, path in runs}
         worlds = [{"id": number, "name": name} for number, name in enumerate(self.worlds)]
         return {
@@ -188,15 +198,11 @@ def _world_of(path: Path) -> str:
     return str(world.get("id", "") if isinstance(world, dict) else world)
 
 
-def _add(known: list[T], found: Sequence[T]) -> None:
-    there = set(known)
-    known += [one for one in found if one not in there]
-
-
-def _at(every: Sequence[T], number: int, what: str) -> T:
-    if not 0 <= number < len(every):
-        raise NotThere(f"{what} {str(number)[:20]}: unknown; /api/sources lists all")
-    return every[number]
+def _at(every: Sequence[T] | Mapping[int, T], number: int, what: str) -> T:
+    try:
+        return every[number]
+    except (IndexError, KeyError):
+        raise NotThere(f"{what} {str(number)[:20]}: removed or unknown; /api/sources lists all") from None
 
 
 def search(root: Path) -> tuple[list[Path], list[Place]]:

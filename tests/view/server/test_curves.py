@@ -14,6 +14,7 @@ from interplay.evaluate.tournaments.payoff import Payoff
 from interplay.evaluate.tournaments.ratings.league_table import LeagueTable
 from interplay.evaluate.tournaments.round_robins import round_robin
 from interplay.registry import make_policy
+from interplay.view.server.config import LOG_SECONDS
 from interplay.view.server.curves import CurveRequest, Logs, bucket
 from tests.view.server.asking import app_of, ask, beneath
 from tests.view.server.folders import Clock, make_run
@@ -75,6 +76,7 @@ def test_curves_of_a_run(tmp_path):
         "curves": {
             "episode_return": {"x": [10.0, 20.0, 40.0], "mean": [0.0, 5.0, -1.0], "low": [0.0, 5.0, -1.0], "high": [0.0, 5.0, -1.0]}
         },
+        "problem": None,
         "last": {"episode_return": {"value": 4.0 / 3, "measurements": 3, "cases": None}},
     }  # fmt: skip
     told = ask(
@@ -152,6 +154,41 @@ def test_a_log_that_grew_is_read_again_and_a_damaged_one_is_told(tmp_path):
     assert returns() == [1.5, 2.5]  # what was read before is still worth showing
     with pytest.raises(ValueError, match=r"run/metrics.jsonl: line 1 is without agent_steps"):
         Logs(clock).curves(run, asked)
+
+
+def test_a_log_over_the_limit_is_shown_as_it_was_and_says_so(tmp_path, monkeypatch):
+    run, clock = make_run(tmp_path / "run"), Clock()
+    logs, asked = Logs(clock, lambda error: f"<{error}>"), CurveRequest(("episode_return",))
+
+    def latest():
+        logs.curves(run, asked)
+        logs._logs[run]._thread.join(5)
+        found = logs.curves(run, asked)
+        return found["curves"]["episode_return"]["mean"], found["problem"]
+
+    assert latest() == ([1.5], None)
+    monkeypatch.setattr("interplay.view.server.curves.MOST_LOG", 60)
+    with (run / "metrics.jsonl").open("a") as file:
+        file.write('{"agent_steps": 20, "episode_return": 2.5}\n')
+    clock.now += 1.0
+    mean, problem = latest()
+    assert mean == [1.5]
+    assert problem.startswith(f"<{run}: metrics.jsonl has more than 60 bytes")
+    monkeypatch.setattr("interplay.view.server.curves.MOST_LOG", 600)
+    write_log(run, [3.0, 4.0])
+    clock.now += 1.0
+    assert latest() == ([3.0, 4.0], None)
+
+
+def test_logs_that_no_page_requests_are_dropped(tmp_path):
+    clock, runs = Clock(), [make_run(tmp_path / name) for name in ("a", "b")]
+    logs = Logs(clock)
+    for run in runs:
+        logs.curves(run, CurveRequest())
+    for _ in range(3):
+        clock.now += LOG_SECONDS / 2
+        logs.curves(runs[1], CurveRequest())
+    assert list(logs._logs) == runs[1:]
 
 
 def test_a_first_answer_may_say_that_it_loads(tmp_path, monkeypatch):

@@ -116,6 +116,38 @@ def test_steps_and_the_end_of_an_episode_are_told(address):
         assert ends[-1] == {"tick": at + 50, "kind": "end", "slots": []}
 
 
+def test_a_reset_ends_the_episode_once(address):
+    """In the middle of one at the tick before; at its end, which was announced, no second time."""
+    with Watcher(address, "world:1") as page:
+        page.stand_still()
+        page.say("reset", seed=4)
+        at = page.until("frame")["tick"]
+        page.say("step", n=7)
+        page.until("frame", tick=at + 7)
+        page.events.clear()
+        page.say("reset", seed=4)
+        page.until("frame", tick=at + 8)
+        page.say("step", n=50)
+        page.until("frame", tick=at + 58)
+        page.say("reset", seed=4)
+        page.until("frame", tick=at + 59)
+        assert page.events == [{"tick": tick, "kind": "end", "slots": []} for tick in (at + 7, at + 58)]
+
+
+def test_a_page_that_draws_nothing_costs_no_details_of_an_agent():
+    with served(no_root([WALK])) as own, Watcher(own) as drawn, Watcher(own, shows=False) as hidden:
+        hidden.say("select", slot=0)
+        while len(hidden.ticks) < 2:
+            hidden.hear()
+        last = hidden.ticks[1]
+        while drawn.until("frame")["tick"] < last + 30:
+            pass
+        hidden.say("shown", tick=last)
+        while (tick := hidden.until("agent")["tick"]) <= last:
+            pass
+        assert tick >= last + 30
+
+
 def test_a_slow_page_gets_two_frames_and_slows_nobody():
     with served(no_root([WALK])) as own, Watcher(own) as quick, Watcher(own, shows=False) as slow:
         quick.say("speed", ticks_per_second=200)

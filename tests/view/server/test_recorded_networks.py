@@ -20,10 +20,21 @@ from interplay.train.settings import TrainSettings
 from interplay.train.settings.network import NetworkGroup
 from interplay.train.trainer import train
 from interplay.verbs.playing import record
+from interplay.view.server.config import MISSED_SECONDS
 from interplay.view.server.heads import Heads, seats_of
-from interplay.view.server.networks import NOT_HERE, REMEMBERS, Checkpoints, Named, _is_learner, look_at
+from interplay.view.server.networks import (
+    NOT_HERE,
+    REMEMBERS,
+    Checkpoints,
+    Named,
+    Networks,
+    _is_learner,
+    look_at,
+)
+from interplay.view.server.sources import Sources
 from tests.connect.relay import Relay
 from tests.view.server.asking import agent_at, app_of, beneath
+from tests.view.server.folders import Clock
 from tests.view.server.folders import record as bare
 
 WORLD, STEPS = "survival/1v1-heals-low", 6
@@ -93,6 +104,21 @@ def test_another_checkpoint_is_not_asked(played, tmp_path):
     assert found["value"] is None
     assert "run/checkpoints" in found["note"]
     assert str(tmp_path) not in found["note"]
+
+
+def test_a_checkpoint_that_is_missing_is_not_looked_for_at_every_look(tmp_path, monkeypatch):
+    bare(tmp_path / "other.replay", 0, make_world(WORLD), checkpoint="a" * 64)
+    looks, clock = [], Clock()
+    monkeypatch.setattr(Checkpoints, "find", lambda self, key: looks.append(key))
+    networks = Networks(Sources(beneath(tmp_path)), clock=clock)
+    with ReplayReader(tmp_path / "other.replay") as reader:
+        world = reader.world_at(0)
+        for passed in (0.0, 1.0, MISSED_SECONDS):
+            clock.now += passed
+            assert networks.look(reader.header, world, 0) == (None, NOT_HERE)
+        other = reader.header.model_copy(update={"checkpoint": "b" * 64})
+        networks.look(other, world, 0)
+    assert looks == ["a" * 64, "a" * 64, "b" * 64]
 
 
 def test_weights_that_came_between_finding_and_loading_are_not_asked(played, tmp_path, monkeypatch):

@@ -13,6 +13,7 @@ from interplay.core.policy import RandomPolicy
 from interplay.core.replay import ReplayReader, ReplayWriter, WorldRecorder
 from interplay.core.replay.exact import write_actions, write_snapshot
 from interplay.core.replay.layout import ACTIONS, CHUNK_HEAD, HUMAN, SCENES, SNAPSHOT
+from interplay.core.replay.writer import SNAPSHOT_EVERY
 from interplay.core.scene import scene_of
 from interplay.registry import make_world
 from interplay.view.replays import keep
@@ -74,6 +75,9 @@ def test_events_and_the_file(played):
         (101, "end"),
         (152, "end"),
     ]
+    later = ask(app, "/api/recordings/0/events", query=b"tick=101").json["events"]
+    assert later == [one for one in events if one["tick"] >= 101]
+    assert 0 < len(later) < len(events)
     answer = ask(app, "/api/recordings/0/file")
     assert answer.body == (root / "match.replay").read_bytes()
     assert answer.header(b"content-disposition") == b'attachment; filename="match.replay"'
@@ -92,6 +96,31 @@ def test_an_agent_is_looked_at_where_the_world_can_be_stepped_again(played):
         seen = {part["name"]: part["values"] for part in told["observation"]}
         assert seen == {name: np.ravel(a[0, 1]).tolist() for name, a in world.timestep.observation.items()}
         assert told["heads"][0]["legal"] == [True, True]
+
+
+def test_the_next_tick_costs_one_step_and_is_what_a_fresh_look_finds(played, tmp_path, monkeypatch):
+    world, steps = type(make_world("dilemma/fixed")), [0]
+    step = world.step
+
+    def counted(self, action):
+        steps[0] += 1
+        return step(self, action)
+
+    monkeypatch.setattr(world, "step", counted)
+    path = tmp_path / "match.replay"
+    path.write_bytes((played[0] / "match.replay").read_bytes())
+    recordings, costs = Recordings(Sources(beneath(tmp_path))), []
+    for tick in (95, 96, 96, 99, 103, 20, 30):  # tick 102 is a reset
+        before = steps[0]
+        found = recordings.agent(0, 1, tick)
+        costs.append(steps[0] - before)
+        assert found == Recordings(Sources(beneath(tmp_path))).agent(0, 1, tick)
+    assert costs == [94, 1, 0, 3, 3, 20, 10]
+    record(tmp_path / "other", 300).rename(path)  # of the same world, which must not be played on
+    assert recordings.agent(0, 1, 31) == Recordings(Sources(beneath(tmp_path))).agent(0, 1, 31)
+    before = steps[0]
+    recordings.agent(0, 1, 200), recordings.agent(0, 1, 260)
+    assert steps[0] - before == 200 - 31 + 260 - SNAPSHOT_EVERY  # from the recorded state
 
 
 def test_who_played_is_a_person_from_taking_over_to_giving_back(tmp_path):

@@ -74,9 +74,20 @@ def test_numbers_stay_while_the_list_grows(tmp_path):
     (tmp_path / "m.replay").unlink()
     clock.now += 1.5
     sources.refresh()
-    with pytest.raises(NotThere, match="it was removed"):
+    with pytest.raises(NotThere, match="removed"):
         sources.recording(0)
     assert sources.recording(1).name == "a.replay"
+
+
+def test_a_recording_keeps_its_number_when_its_folder_becomes_a_run(tmp_path):
+    run, clock = make_run(tmp_path / "run"), Clock()
+    log = (run / "metrics.jsonl").rename(tmp_path / "log")
+    record(run / "recordings" / "a.replay")
+    sources = Sources(beneath(tmp_path), clock)
+    log.rename(run / "metrics.jsonl")
+    clock.now += 1.5
+    found = sources.page(0, lambda number, path: {})
+    assert found["recordings"] == [{"id": 0, "run": 0, "name": "run/recordings/a.replay"}]
 
 
 def test_long_lists_come_in_pages(tmp_path):

@@ -55,6 +55,20 @@ def test_matches_appear_and_go_and_keep_their_numbers(tmp_path):
     assert ask(app, "/api/runs/7/matches").status == 404
 
 
+def test_removed_recordings_leave_nothing_behind(tmp_path, monkeypatch):
+    monkeypatch.setattr("interplay.view.server.recordings.FOUND", 3)
+    run = make_run(tmp_path / "run")
+    sources = Sources(beneath(tmp_path))
+    recordings = Recordings(sources)
+    for number in range(5):
+        path = record(run / "recordings" / f"{number}.replay")
+        assert [one["id"] for one in recordings.matches(0)["matches"]] == [number]
+        path.unlink()
+    assert recordings.matches(0)["matches"] == []
+    assert sources._recordings == {}
+    assert [path.name for path in recordings._described] == ["2.replay", "3.replay", "4.replay"]
+
+
 def test_a_list_does_not_wait_for_files_that_take_long(tmp_path, monkeypatch):
     run = make_run(tmp_path / "run")
     for name in ("a", "b", "c"):
@@ -88,12 +102,12 @@ def test_what_is_still_written_is_no_damage(tmp_path):
             recorder.step([[0, 1]])
         assert matches(app)[0]["ticks"] == 0
         told = ask(app, "/api/recordings/0").json
-        assert (told["complete"], told["growing"], told["problems"]) == (False, True, [])
+        assert (told["complete"], told["problems"]) == (False, [])
         os.utime(path, (1, time.time() - GROWS_SECONDS - 1))
         told = ask(app, "/api/recordings/0").json
-        assert (told["growing"], len(told["problems"])) == (False, 1)
+        assert len(told["problems"]) == 1
     told = ask(app, "/api/recordings/0").json
-    assert (told["complete"], told["growing"], told["ticks"]) == (True, False, 50)
+    assert (told["complete"], told["problems"], told["ticks"]) == (True, [], 50)
 
 
 def test_a_trainer_hears_that_somebody_watches(tmp_path):

@@ -57,9 +57,7 @@ interface RecordingInfo {
   key: string;
   ticks: number;
   chunks: { first: number; ticks: number; raw: number; stored: number }[];
-  complete: boolean;
-  /** It is probably still being written. */
-  growing: boolean;
+  complete: boolean; // closed and whole, so it grows no more
   problems: string[];
 }
 
@@ -144,6 +142,8 @@ export interface Curves {
   /** Which of `names` are means over episodes, drawn where these began. */
   of_episodes: string[];
   curves: Record<string, Curve>;
+  /** Why what the log has by now could not be read; these are earlier curves then. */
+  problem?: string | null;
   /** The mean of the run's last measurements, and how many measurements, and episodes or lives, it is of. */
   last?: Record<string, { value: number; measurements: number; cases: number | null }>;
 }
@@ -224,7 +224,7 @@ export class Api {
 
   about = () => this.json<About>("/api/about");
   recording = (id: number) => this.json<RecordingInfo>(`/api/recordings/${id}`);
-  events = (of: Served) => this.json<{ events: unknown[] }>(at(of, "events"));
+  events = (of: Served, from = 0) => this.json<{ events: unknown[] }>(at(of, "events", from));
   agent = (of: Served, slot: number, tick: number) => this.json<Agent>(at(of, `agent/${slot}`, tick));
   overlays = (of: Served) => this.json<{ overlays: OverlayListed[]; populations: string[] }>(at(of, "overlays"));
   overlay = (of: Served, tick: number, asked: string) => this.json<OverlayInfo & { frame: string }>(`${at(of, "overlay", tick)}&asked=${encodeURIComponent(asked)}`);

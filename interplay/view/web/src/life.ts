@@ -12,9 +12,10 @@ export interface Life {
   events: Mark[];
 }
 
-/** The life of a slot at a tick; a death in the tick of a birth belongs to the life before. */
+/** The life of a slot at a tick, within its episode; a death in the tick of a birth belongs to the life before. */
 export function lifeOf(marks: readonly Mark[], slot: number, tick: number): Life {
-  const own = marks.filter((mark) => mark.tick <= tick && mark.slots.includes(slot));
+  const before = marks.findLast((mark) => mark.kind === "end" && mark.tick < tick)?.tick ?? -1; // last tick of the episode before
+  const own = marks.filter((mark) => mark.tick > before && mark.tick <= tick && mark.slots.includes(slot));
   const born = own.findLast(({ kind }) => kind === "birth")?.tick ?? null;
   const events = own.filter((mark) => mark.kind !== "birth" && (born === null || mark.tick > born || (mark.tick === born && !ENDS.includes(mark.kind))));
   const end = events.find(({ kind }) => ENDS.includes(kind))?.tick ?? tick;

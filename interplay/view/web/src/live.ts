@@ -95,7 +95,7 @@ export class Live implements Source, Lays {
   overlay: Overlay | null = null;
   refusal: string | null = null;
   status: Status = { running: false, speed: 10, tick: 0, holders: {}, waiting: null, waits: false, preparing: false, policy: "", note: null, fog: false };
-  /** Counts changes of the agents with details from the server. */
+  /** Counts changes of the details, and of the agents that have some. */
   asks = 0;
   /** The tick from which there is fog; nothing before it is shown meanwhile. */
   since: number | null = null;
@@ -306,6 +306,7 @@ export class Live implements Source, Lays {
 
   private receiveAgent(agent: Agent): void {
     this.latest = agent;
+    this.asks++;
     if (agent.slot === this.selected) this.keptBack = null;
     this.answerAll(agent);
   }
@@ -361,7 +362,7 @@ export class Live implements Source, Lays {
     this.status.tick = head.tick;
     this.sinceKey = head.key ? 0 : this.sinceKey + 1;
     if (this.sinceKey === KEY_EVERY) this.say({ type: "key" });
-    if (head.key) this.reel.trim(head.tick - HELD_SECONDS * Math.max(this.status.speed, 1), HELD_BYTES);
+    if (head.key) this.reel.trim(head.tick - HELD_SECONDS * Math.max(this.status.speed || Infinity, 1), HELD_BYTES);
     this.listener.frame();
   }
 }

@@ -150,7 +150,7 @@ function Connection({ page }: { page: Page }) {
       {turn && <span class="turn">{turn}</span>}
       <span class="connection">
         <span class={status.running ? "lamp on" : "lamp"} />
-        {status.running ? T.live : T.paused} · {T.fps(page.player.framesPerSecond)}
+        {status.running ? `${T.live} · ${T.fps(page.player.framesPerSecond)}` : T.paused}
         {status.running && share !== null && <span title={T.ticksLeftOut}> · {T.ticksShown(share)}</span>}
       </span>
       {!page.about?.read_only && (

@@ -1,4 +1,4 @@
-/** The recordings of the open run, requested every two seconds. */
+/** The recordings of the open run, requested two seconds after each answer. */
 
 import { RecordingListed } from "./api";
 import type { Page } from "./page";
@@ -18,7 +18,8 @@ export class Matches {
     private readonly page: Page,
     private readonly show: () => void,
   ) {
-    setInterval(() => void this.look(), EVERY);
+    const again = () => setTimeout(() => void this.look().then(again), EVERY);
+    again();
   }
 
   /** Another run was opened, or none. */
@@ -52,12 +53,13 @@ export class Matches {
         if (run !== this.asked) return;
         this.list = matches.filter((one) => one.ticks > 0);
         this.listed = true;
+        this.page.rateAgain();
+        this.show();
       }
       if ((await source?.grow?.()) && source === player.source) player.grew();
       const last = this.list.at(-1);
       const seen = !player.source || (!player.live && player.clock.atEnd);
       if (this.newest && last && last.id !== this.page.match && seen) await this.page.openMatch(last.id);
-      this.show();
     } catch {
       // The server is away, which others tell, or the recording was removed.
     }

@@ -15,6 +15,8 @@ import { Source, openFile, openServed } from "./source";
 import { T } from "./strings";
 
 const DETAILS_EVERY = 200; // ms between two questions for an agent
+const RATED_EVERY = 10_000; // ms between two requests for ratings, which the server reads from a checkpoint
+const REMEMBERED_EVERY = 400; // ms between two changes of the address: Safari allows 100 in 30 s
 const FIRST_CHECKPOINT = 5_000; // ms between two looks whether a run has one
 const FAR = 100; // ticks of a step with Shift
 const MOVE = 0.15; // of the picture
@@ -34,7 +36,7 @@ export class Page {
   /** The run that curves and ratings belong to. */
   runId: number | null = null;
   ratings: Ratings | null = null;
-  /** Row and column of the open cell of the payoff matrix. */
+  /** Players of the row and column of the open cell of the payoff matrix. */
   cell: readonly [number, number] | null = null;
   /** Players of a league. */
   players: PlayerListed[] = [];
@@ -54,6 +56,8 @@ export class Page {
   width = innerWidth;
   private asked = "";
   private asking = false;
+  private rateDue = 0; // time of the next request for ratings
+  private remembering = 0; // timer
   private noticeTimer = 0;
   private opening = 0;
   private held: number | null = null; // last announced
@@ -180,15 +184,28 @@ export class Page {
     this.runId = run;
     void this.matches.of(run);
     if (run !== this.rated) [this.rated, this.ratings, this.cell, this.players] = [run, null, null, []];
+    this.rate();
+  }
+
+  /** Requests ratings and players of the open run, where there are some. */
+  private rate(): void {
+    const run = this.runId;
     const listed = this.sources?.runs.find((one) => one.id === run);
     if (run === null || !listed?.ratings) return;
-    const hear = <Found>(asked: Promise<Found>, take: (found: Found) => void) => void asked.then((found) => this.runId === run && (take(found), this.show()), () => undefined);
-    hear(this.api.ratings(run), (found) => {
+    this.rateDue = Infinity;
+    const hear = <Found>(asked: Promise<Found>, take: (found: Found) => void) => asked.then((found) => this.runId === run && (take(found), this.show()), () => undefined);
+    const rated = hear(this.api.ratings(run), (found) => {
       const first = !this.ratings;
       this.ratings = found;
       if (first && !this.learns) this.tab = "ratings";
     });
-    if (listed.checkpoint) hear(this.api.players(run), ({ players }) => (this.players = players));
+    const named = listed.checkpoint && hear(this.api.players(run), ({ players }) => (this.players = players));
+    void Promise.all([rated, named]).then(() => (this.rateDue = performance.now() + RATED_EVERY));
+  }
+
+  /** Requests ratings again, which a league in training changes, while they are in view. */
+  rateAgain(): void {
+    if (performance.now() >= this.rateDue && (!this.ratings || (this.panels && this.tab === "ratings"))) this.rate();
   }
 
   /** Whether what is open may have curves; tournaments have learnt nothing. */
@@ -364,8 +381,13 @@ export class Page {
     source.lays.look(tick, selected);
   }
 
-  /** Writes the address, of a recording while nothing moves. */
+  /** Writes the address a moment later. */
   private remember(): void {
+    this.remembering ||= window.setTimeout(() => ((this.remembering = 0), this.writeHash()), REMEMBERED_EVERY);
+  }
+
+  /** Writes the address, of a recording while nothing moves. */
+  private writeHash(): void {
     const { player } = this;
     if ((player.running && !player.live) || player.loading) return;
     const wanted = player.source?.lays?.wanted;
@@ -429,7 +451,7 @@ export class Page {
   /** The solid view and back; it brings a library, which is fetched the first time. */
   async setSolid(on: boolean): Promise<void> {
     const { player } = this;
-    const module = on && this.mayBeSolid && (await import("./solid/solid").catch(() => this.tell(T.serverGone)));
+    const module = on && player.placed && (await import("./solid/solid").catch(() => this.tell(T.serverGone)));
     player.makeSolid = module
       ? (canvas, camera) =>
           module.makeSolid(canvas, camera, (made) => {
@@ -440,12 +462,6 @@ export class Page {
       : null;
     this.say(player.makeSolid ? T.solid : T.flat);
     this.changed();
-  }
-
-  /** Whether there is something that has a place. */
-  get mayBeSolid(): boolean {
-    const schema = this.player.source?.schema;
-    return !!schema?.bounds && !schema.layers.some(({ kind }) => kind === "picture");
   }
 
   /** Runs the command of a key or a button. */

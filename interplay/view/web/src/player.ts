@@ -13,6 +13,7 @@ import type { Solid } from "./solid/solid";
 import { Source } from "./source";
 
 const NOTIFY_EVERY = 100; // ms between two tellings of the panels while time goes on
+const AHEAD_SECONDS = 4; // of a recording, loaded before they are played
 const SHORTEST_GLIDE = 20; // ms
 const LONGEST_GLIDE = 1000; // ms
 const NEAR = 8; // pixels beside an agent that still hit it
@@ -48,7 +49,6 @@ export class Player {
   shot: Shot | null = null;
   loading = false;
   problem: string | null = null;
-  framesPerSecond = 0;
   reducedMotion = matchMedia("(prefers-reduced-motion: reduce)").matches;
   private readonly thick = matchMedia("(prefers-contrast: more)");
   /** Makes the solid view, which is shown where this is there. */
@@ -94,6 +94,18 @@ export class Player {
   get pictured(): boolean {
     const schema = this.source?.schema;
     return !!schema && (!!schema.bounds || schema.layers.some(({ kind }) => kind === "picture"));
+  }
+
+  /** Whether things have places, between which they glide. */
+  get placed(): boolean {
+    const schema = this.source?.schema;
+    return !!schema?.bounds && !schema.layers.some(({ kind }) => kind === "picture");
+  }
+
+  /** Pictures drawn in the last second. */
+  get framesPerSecond(): number {
+    const since = performance.now() - 1000;
+    return this.drawings.filter((when) => when >= since).length;
   }
 
   /** Agents in the picture. */
@@ -370,16 +382,7 @@ export class Player {
 
   private advance(past: number): void {
     const { reel } = this.source!;
-    let ready = this.clock.tick;
-    for (let place = reel.find(ready); place >= 0 && place < reel.chunks.length; place++) {
-      const chunk = reel.chunks[place]!;
-      if (!reel.ready(chunk.first)) {
-        void reel.fetch(chunk.first).then(() => (this.dirty = true));
-        break;
-      }
-      ready = chunk.first + chunk.ticks - 1;
-      if (ready > this.clock.tick + 4 * this.clock.speed) break;
-    }
+    const ready = reel.prefetch(this.clock.tick, AHEAD_SECONDS * this.clock.speed, () => (this.dirty = true));
     this.clock.advance(past, ready === reel.last ? ready : ready + 0.999);
     this.dirty = true;
     if (!this.clock.playing && this.live) this.atPresent = true;
@@ -438,7 +441,7 @@ export class Player {
     const { from, fromAt, to, at, span } = this.arrival;
     const { reel } = this.source!;
     if (to === null) return { shot: null, next: null, share: 0 };
-    const glides = span > SHORTEST_GLIDE && !this.reducedMotion;
+    const glides = span > SHORTEST_GLIDE && !this.reducedMotion && this.placed;
     // Of two frames that came between two pictures the first is still drawn: a picture each, if they come in time.
     if (!glides && from !== null && from !== this.shownTick && now - fromAt < JITTER) {
       this.clock.seek(from);
@@ -469,6 +472,5 @@ export class Player {
   private count(now: number): void {
     this.drawings.push(now);
     while (this.drawings[0]! < now - 1000) this.drawings.shift();
-    this.framesPerSecond = this.drawings.length;
   }
 }

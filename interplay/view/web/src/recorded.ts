@@ -52,6 +52,11 @@ export class Recorded implements Lays {
     void this.ask();
   }
 
+  /** Ends what is counted; the source is closed. */
+  close(): void {
+    this.wanted = null;
+  }
+
   private async ask(): Promise<void> {
     if (!this.wanted || this.asking) return;
     this.asking = true;

@@ -4,6 +4,7 @@ import { Decoder, Head, Scene, readHead, splitFrames } from "./scene";
 import { Refused, Schema } from "./schema";
 
 export const KEPT = 8; // inflated chunks of a recording
+const AHEAD = KEPT / 2; // chunks loaded before they are played: of more, `forget` would drop those that are played next
 const SCENES = 6; // decoded, so that two ticks side by side cost one step
 
 interface Chunk {
@@ -89,6 +90,21 @@ export class Reel {
     chunk.problem = null;
     chunk.loading ??= this.fill(chunk, this.load(place)).finally(() => (chunk.loading = null));
     await chunk.loading;
+  }
+
+  /** Loads the next missing chunk of the coming `ticks`; returns the last tick up to which all are there. */
+  prefetch(tick: number, ticks: number, loaded: () => void): number {
+    const here = this.find(tick);
+    let ready = tick;
+    for (const chunk of here < 0 ? [] : this.chunks.slice(here, here + AHEAD + 1)) {
+      if (!this.ready(chunk.first)) {
+        void this.fetch(chunk.first).then(loaded);
+        break;
+      }
+      ready = chunk.first + chunk.ticks - 1;
+      if (ready > tick + ticks) break;
+    }
+    return ready;
   }
 
   private async fill(chunk: Held, raw: Promise<Uint8Array>): Promise<void> {

@@ -33,7 +33,6 @@ export interface Source {
 
 class Recording implements Source {
   readonly live = false;
-  readonly close = () => undefined;
 
   constructor(
     readonly title: string,
@@ -47,6 +46,10 @@ class Recording implements Source {
     readonly served: Served | null = null,
     readonly lays: Recorded | null = null,
   ) {}
+
+  close() {
+    this.lays?.close();
+  }
 
   get world() {
     return this.header.world;
@@ -66,7 +69,7 @@ class Recording implements Source {
 export async function openServed(api: Api, id: number, title: string): Promise<Source> {
   let info = await api.recording(id);
   const served = { id, key: info.key };
-  let { events } = await api.events(served);
+  const { events } = await api.events(served);
   const header = readHeader(info.header);
   const schema = readSchema(header.scene);
   const problems = [...info.problems];
@@ -80,16 +83,17 @@ export async function openServed(api: Api, id: number, title: string): Promise<S
   const reel = new Reel(schema, info.chunks, load);
   const marks = events.map(readMark);
   const grow = async () => {
+    if (info.complete) return false;
     const before = info.chunks.length;
-    if (info.growing) {
-      const next = await api.recording(id);
-      ({ events } = await api.events(served)); // refused where another file is there now
-      [info, served.key] = [next, next.key];
-    }
-    if (info.chunks.length <= before) return false;
+    const next = await api.recording(id);
+    if (next.chunks.length <= before && !next.complete) return false;
+    const from = info.chunks[before - 1]?.first ?? 0; // marks are written after the chunk of their ticks
+    const newer = await api.events(served, from); // refused where another file is there now
+    [info, served.key] = [next, next.key];
     reel.extend(info.chunks);
-    marks.splice(0, marks.length, ...events.map(readMark));
-    return true;
+    while (marks.length && marks[marks.length - 1]!.tick >= from) marks.pop();
+    for (const event of newer.events) marks.push(readMark(event));
+    return info.chunks.length > before;
   };
   return new Recording(title, header, schema, reel, marks, problems, (slot, tick) => api.agent(served, slot, tick), grow, served, new Recorded(api, served));
 }

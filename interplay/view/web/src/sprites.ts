@@ -2,10 +2,11 @@
 
 import { CORNERS, INK, RGB, hex, mix, rgb, signOn } from "./palette";
 
-const MOST = 400; // kept at a time; zooming makes new ones
+const MOST = 2 ** 24; // pixels kept at a time; zooming makes new ones
 const STEP = 4; // sizes per pixel
 
 const kept = new Map<string, HTMLCanvasElement>();
+let pixels = 0; // of those
 
 interface Look {
   colour: RGB;
@@ -20,9 +21,10 @@ export function sprite(look: Look, ratio: number): HTMLCanvasElement {
   const key = `${look.colour}|${size}|${look.rim}|${look.sign}|${ratio}`;
   const known = kept.get(key);
   if (known) return known;
-  if (kept.size >= MOST) kept.clear();
   const canvas = document.createElement("canvas");
   const side = 2 * Math.ceil((size + 3) * ratio);
+  if (pixels + side ** 2 > MOST) (kept.clear(), (pixels = 0));
+  pixels += side ** 2;
   canvas.width = canvas.height = side;
   const pen = canvas.getContext("2d")!;
   pen.translate(side / 2, side / 2);

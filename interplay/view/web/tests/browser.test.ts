@@ -140,6 +140,24 @@ describe("a recording", () => {
       expect((await tab.locator(".signs li").allTextContents()).filter((words) => words.trim() === "health")).toHaveLength(1);
     }));
 
+  it("changes its address once for many steps of a drag", () =>
+    withTab(async (tab) => {
+      await openMatch(tab);
+      await seek(tab, 0);
+      const address = () => tab.evaluate(() => location.hash);
+      await expect.poll(address).toMatch(/&at=0/);
+      const changes = await tab.evaluate(async () => {
+        let changes = 0;
+        const replace = history.replaceState.bind(history);
+        history.replaceState = (...to) => (changes++, replace(...to));
+        for (let tick = 1; tick <= 90; tick++) window.interplay.player.seek(tick);
+        await new Promise((done) => setTimeout(done, 1000));
+        return changes;
+      });
+      expect(changes).toBe(1);
+      expect(await address()).toMatch(/&at=90/);
+    }));
+
   it("is found again by its address", () =>
     withTab(async (tab) => {
       await openMatch(tab, "match.replay", 123);
@@ -411,6 +429,8 @@ describe("a session", () => {
       await tab.keyboard.press(" ");
       await expect.poll(async () => (await status(tab)).running).toBe(false);
       await expect.poll(() => tab.evaluate(() => window.interplay.player.shot!.tick - window.interplay.player.live!.status.tick)).toBe(0);
+      await expect.poll(() => tab.locator(".connection").textContent()).toBe("paused");
+      await expect.poll(() => tab.evaluate(() => window.interplay.player.framesPerSecond)).toBe(0); // as nothing moves
       const at = await tick(tab);
       await tab.keyboard.press("ArrowRight");
       await atTick(tab, at + 1);
@@ -422,6 +442,48 @@ describe("a session", () => {
       await atTick(tab, at + 1);
       await tab.keyboard.press("+");
       await expect.poll(async () => (await status(tab)).speed).toBe(20);
+    }));
+
+  it("tells of the tick in view, also where the details of an agent come late", () =>
+    withTab(async (tab) => {
+      await live(tab);
+      await tab.evaluate(() => window.interplay.player.live!.say({ type: "run", on: false }));
+      await expect.poll(async () => (await status(tab)).running).toBe(false);
+      await tab.evaluate(() => window.interplay.select(0));
+      const apart = () => tab.evaluate(() => window.interplay.player.tick - (window.interplay.details?.tick ?? -1));
+      await expect.poll(apart).toBe(0);
+      await tab.evaluate(() => {
+        const live = window.interplay.player.live!;
+        const receive = live["receive"].bind(live);
+        live["receive"] = (message) => void (message.type === "agent" ? setTimeout(() => receive(message), 500) : receive(message));
+      });
+      const at = await tick(tab);
+      await tab.keyboard.press("ArrowRight");
+      await atTick(tab, at + 1);
+      expect(await apart()).toBe(1);
+      await expect.poll(apart).toBe(0);
+    }));
+
+  it("of tables shows a tick as soon as it comes, as nothing glides", () =>
+    withTab(async (tab) => {
+      await live(tab);
+      await tab.evaluate(() => window.interplay.player.live!.say({ type: "speed", ticks_per_second: 1 }));
+      const late = await tab.evaluate(async () => {
+        const { player } = window.interplay;
+        const drawn = () => new Promise((done) => requestAnimationFrame(done));
+        const times: number[] = [];
+        while (times.length < 3) {
+          const before = player.source!.reel.last;
+          while (player.source!.reel.last === before) await drawn();
+          const came = performance.now();
+          const late = () => performance.now() - came;
+          while (player.shot!.tick <= before && late() < 900) await drawn();
+          times.push(late());
+        }
+        return times.sort((a, b) => a - b)[1]!; // the first follows a shorter tick
+      });
+      expect(late).toBeLessThan(400); // with the glide of a world with places a second
+      await tab.evaluate(() => window.interplay.player.live!.say({ type: "run", on: false }));
     }));
 
   it("comes back when the line was cut", () =>

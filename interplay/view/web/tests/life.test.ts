@@ -14,6 +14,13 @@ it("who died has the age of its death, until the slot is taken again", () => {
   expect(lifeOf(MARKS, 1, 20)).toEqual({ born: 20, age: 0, events: [] });
 });
 
+it("a life belongs to one episode, whose last tick has the end's mark", () => {
+  const two = [...MARKS, mark(25, "death", 1), mark(25, "end"), mark(40, "death", 1), mark(40, "end")];
+  expect(lifeOf(two, 1, 25)).toEqual({ born: 20, age: 5, events: [mark(25, "death", 1)] });
+  expect(lifeOf(two, 1, 26)).toEqual({ born: null, age: null, events: [] });
+  expect(lifeOf(two, 1, 40)).toEqual({ born: null, age: null, events: [mark(40, "death", 1)] });
+});
+
 it("without a birth that is known there is no age", () => {
   expect(lifeOf(MARKS, 2, 10)).toEqual({ born: null, age: null, events: [mark(8, "death", 1, 2)] });
   expect(lifeOf(MARKS, 7, 10)).toEqual({ born: null, age: null, events: [] });

@@ -7,7 +7,7 @@ import { Live } from "../src/live";
 class Line {
   readyState = 1;
   sent: Record<string, unknown>[] = [];
-  onmessage: ((message: { data: string }) => void) | null = null;
+  onmessage: ((message: { data: string | ArrayBuffer }) => void) | null = null;
   onclose: (() => void) | null = null;
   send = (text: string) => void this.sent.push(JSON.parse(text) as Record<string, unknown>);
   closed = 0;
@@ -105,6 +105,20 @@ it("why nothing lies over the world is not said longer than it holds", () => {
   expect(live.refusal).toBe("somebody plays");
   lines[0]!.hear({ type: "status", holders: {} });
   expect(live.refusal).toBeNull();
+});
+
+it("keeps the frames of 600 s, and at full speed all that there is room for", () => {
+  const key = (tick: number) => {
+    const view = new DataView(new ArrayBuffer(16)); // a key frame without layers
+    view.setUint8(0, 1);
+    for (const at of [4, 8]) view.setUint32(at, tick, true);
+    lines[0]!.onmessage!({ data: view.buffer });
+  };
+  for (const [speed, first] of [[0, 0], [2, 2000], [1, 2600]] as const) {
+    lines[0]!.hear({ ...HELLO, speed });
+    for (const tick of [0, 1000, 2000, 2600, 3200]) key(tick);
+    expect([speed, live.reel.first, live.reel.last]).toEqual([speed, first, 3200]);
+  }
 });
 
 it("keeps the newest events", () => {

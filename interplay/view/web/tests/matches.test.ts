@@ -1,7 +1,8 @@
 /** A run that goes on: its matches appear and grow on the page without a reload, and its trainer hears that somebody watches. */
 
 import { appendFileSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
+import { Matches } from "../src/matches";
 import type { Page } from "../src/page";
 import { smoothed } from "../src/smooth";
 import { json, pathOf } from "./fixtures";
@@ -14,6 +15,7 @@ const whole = readFileSync(pathOf("match.replay"));
 
 beforeAll(() => mkdirSync(run(""), { recursive: true }));
 afterAll(() => rmSync(run(""), { recursive: true }));
+afterEach(() => void (vi.useRealTimers(), vi.unstubAllGlobals()));
 
 it("shows the matches of a run as they come and grow, and follows the newest", () =>
   withTab(async (tab) => {
@@ -54,6 +56,45 @@ it("says of a run in play that nothing was recorded, and of a tournament nothing
     await open("cup");
     await tab.waitForFunction(() => window.interplay.matches.listed);
     await expect.poll(() => tab.getByText("recordings yet").count()).toBe(0);
+  }));
+
+it("asks for the list when the last answer has come", async () => {
+  vi.useFakeTimers();
+  vi.stubGlobal("document", { hidden: false });
+  const answers: ((found: object) => void)[] = [];
+  const page = { waits: false, player: { source: null }, api: { matches: () => new Promise((done) => answers.push(done)) }, rateAgain: () => undefined };
+  const matches = new Matches(page as unknown as Page, () => undefined);
+  void matches.of(3);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(answers).toHaveLength(2); // of the run that was opened, and of the first two seconds
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(answers).toHaveLength(2);
+  for (const answer of answers) answer({ matches: [] });
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(answers).toHaveLength(3);
+});
+
+it("writes the list of matches once, however often the page is drawn", () =>
+  withTab(async (tab) => {
+    await tab.evaluate(() => window.interplay.openRun(window.interplay.sources!.runs.find((one) => one.name === "first")!.id));
+    await tab.waitForFunction(() => window.interplay.matches.listed);
+    const reads = await tab.evaluate(async () => {
+      const { interplay } = window;
+      const later = () => new Promise((done) => setTimeout(done, 150)); // pages are drawn ten times a second
+      let reads = 0;
+      const one = { ...interplay.sources!.recordings[0]!, get name() { return (reads++, "a"); } };
+      interplay.api.matches = () => new Promise(() => undefined);
+      interplay.matches.list = Array(200).fill(one);
+      interplay.player.touch();
+      await later();
+      await later();
+      const before = reads;
+      for (let i = 0; i < 5; i++) (interplay.player.touch(), await later());
+      return [before, reads];
+    });
+    expect(await tab.locator("select.match option").count()).toBeGreaterThanOrEqual(200);
+    expect(reads[0]).toBeGreaterThanOrEqual(200);
+    expect(reads[1]).toBe(reads[0]);
   }));
 
 it("smooths by means over what is near and there", () => {

@@ -52,6 +52,25 @@ it("opens the recorded matches of a cell by keyboard, and shows one", () =>
     await expect.poll(() => tab.locator(".ratings tbody th").allTextContents()).toEqual([...NAMES].sort());
   }));
 
+it("shows ratings as they change, while they are in view", () =>
+  withTab(async (tab) => {
+    const [one, other] = await openCell(tab, ["ArrowDown"], 2, 1);
+    await tab.evaluate(() => {
+      const { interplay } = window;
+      const { ratings } = interplay.api;
+      interplay.api.ratings = async (run) => {
+        const found = await ratings(run); // the players have other places by now
+        const turned = { payoff: found.payoff.map((row) => row.toReversed()).toReversed(), games: found.games.map((row) => row.toReversed()).toReversed() };
+        return { ...found, ...turned, matches: [], seats: null, players: found.players.map((one) => ({ ...one, rating: 1234 })).toReversed() };
+      };
+      interplay.openRun = async () => undefined; // as is done every five seconds while a run has no checkpoint
+      interplay["rateDue"] = 0; // ten seconds have passed
+    });
+    await expect.poll(() => tab.locator(".ratings").textContent()).toContain("1,234");
+    expect(await tab.evaluate(() => window.interplay["rateDue"] - performance.now())).toBeGreaterThan(5000);
+    expect(await tab.locator(".behind h3").textContent()).toBe(`${one} against ${other}`); // the open cell stays open
+  }));
+
 it("lets the two players of a cell meet live", () =>
   withTab(async (tab) => {
     const [one, other] = await openCell(tab, ["ArrowDown", "ArrowLeft", "ArrowUp"], 1, 0);
@@ -107,10 +126,11 @@ it("draws first what is no flat line, and says when a folder is empty so far", (
       const curve = (mean: number[]) => ({ x: mean.map((_, i) => i), mean, low: mean, high: mean });
       const all: Curves["curves"] = { episode_return: curve([0, 0, 0]), "entropy[a]": curve([1, 2, 2]), "win_rate[b]": curve([0.1, 0.3, 0.2]) };
       interplay.api.curves = (_, names) =>
-        Promise.resolve({ loading: false, names: Object.keys(all), against: "agent_steps", of_episodes: [], curves: Object.fromEntries(names.map((name) => [name, all[name]!])) });
+        Promise.resolve({ loading: false, names: Object.keys(all), against: "agent_steps", of_episodes: [], problem: "first: the log is too long", curves: Object.fromEntries(names.map((name) => [name, all[name]!])) });
       return interplay.openRun(interplay.sources!.runs.find((one) => one.name === "first")!.id);
     });
     await expect.poll(() => tab.locator(".plot").getAttribute("aria-label")).toMatch(/^win_rate\[b\]: /);
+    expect(await tab.locator(".curves p").allTextContents()).toContain("first: the log is too long");
     await tab.locator(".curves select").first().selectOption("episode_return"); // whoever wants to see it may
     await expect.poll(() => tab.locator(".plot").getAttribute("aria-label")).toMatch(/^episode_return: /);
     const found = await tab.evaluate(() => {

@@ -66,6 +66,19 @@ describe("a recording", () => {
     expect(reel.at(size + 3)!.tick).toBe(size + 3);
   });
 
+  it("loads each chunk once while it plays, however fast", async () => {
+    const { reel, loads, size } = await long(30);
+    await reel.fetch(0);
+    for (let tick = 0; tick < 30 * size; ) {
+      reel.at(tick);
+      const ready = reel.prefetch(tick, 4000, () => undefined);
+      tick = Math.min(tick + 16, ready + 1);
+      await new Promise((done) => setTimeout(done));
+    }
+    expect(loads).toEqual(Array.from({ length: 30 }, (_, place) => place));
+    expect([reel.prefetch(0, 4000, () => undefined), reel.chunks.filter(({ frames }) => frames).length]).toEqual([0, KEPT]); // gone by now
+  });
+
   it("says what is damaged and goes on behind it", async () => {
     const { reel } = await match("damaged.replay");
     await reel.fetch(150);

@@ -112,7 +112,7 @@ describe("a machine six times slower", () => {
       await devtools.send("Emulation.setCPUThrottlingRate", { rate: 1 });
       await tab.evaluate(() => window.interplay.player.live!.say({ type: "run", on: false }));
       await expect.poll(async () => (await tick(tab)) - come.at(-1)!, { timeout: 60_000 }).toBe(0);
-      await expect.poll(header, { timeout: 60_000 }).toMatch(/^paused · \d+ fps$/);
+      await expect.poll(header, { timeout: 60_000 }).toBe("paused");
     }), 400_000); // where kernels have to be compiled first, and on a machine that does other work
 });
 

@@ -28,7 +28,7 @@ interface Line {
 interface Found {
   first: CurvesInfo;
   lines: Line[];
-  /** Errors of other runs. */
+  /** Errors of other runs, and of logs that are shown as they were. */
   problems: string[];
 }
 
@@ -52,6 +52,7 @@ export function CurvesPanel({ page, run }: { page: Page; run: number }) {
         const problems: string[] = [];
         const rest = await Promise.all(others.map((id) => ask(id).catch((problem: unknown) => void problems.push(problem instanceof ApiError ? problem.message : String(problem)))));
         if (gone) return;
+        problems.push(...[first, ...rest].flatMap((answer) => answer?.problem ?? []));
         const lines = [first, ...rest].flatMap((answer, i) => {
           const curve = name ? answer?.curves[name] : undefined;
           return curve ? [{ run: runName(page, i ? others[i - 1]! : run), curve }] : [];

@@ -1,5 +1,6 @@
 /** The matches of a run: which of them is shown, whether to go on to each that comes, and their list. */
 
+import { useMemo } from "preact/hooks";
 import { readLive } from "../address";
 import type { RecordingListed } from "../api";
 import type { Page } from "../page";
@@ -16,6 +17,7 @@ export function MatchChoice({ page }: { page: Page }) {
   const mayPlay = page.runId !== null && !page.about?.read_only && !!page.sources?.runs.find((one) => one.id === page.runId)?.checkpoint;
   const inPlay = readLive(page.live ?? "")?.kind === "run";
   const known = list.some((one) => one.id === page.match);
+  const options = useMemo(() => list.map((one, place) => <option value={String(one.id)}>{`${P.matchOf(place + 1, list.length)} · ${lineOf(one)}`}</option>).reverse(), [list]);
   const choose = (value: string) => {
     if (value !== LIVE) page.matches.choose(Number(value));
     else if (page.runId !== null) ((page.matches.newest = false), void page.openRun(page.runId));
@@ -26,13 +28,7 @@ export function MatchChoice({ page }: { page: Page }) {
       <select class="match" aria-label={P.match} value={known ? String(page.match) : inPlay ? LIVE : ""} onChange={(event) => choose(event.currentTarget.value)}>
         {!known && !inPlay && <option value="">{P.chooseMatch}</option>}
         {(mayPlay || inPlay) && <option value={LIVE}>{P.inPlay}</option>}
-        {list
-          .map((one, place) => (
-            <option value={String(one.id)}>
-              {P.matchOf(place + 1, list.length)} · {lineOf(one)}
-            </option>
-          ))
-          .reverse()}
+        {options}
       </select>
       <PlayerChoice page={page} />
       <button type="button" aria-pressed={newest} title={P.newestTitle} onClick={() => page.matches.follow(!newest)}>
@@ -68,7 +64,21 @@ function lineOf({ name, policy }: RecordingListed): string {
 /** A run without a world in play: what it has recorded, beside its curves. */
 export function Study({ page }: { page: Page }) {
   const run = page.sources?.runs.find((one) => one.id === page.runId);
-  const matches = [...page.matches.list].reverse();
+  const { list } = page.matches;
+  const matches = useMemo(
+    () =>
+      list
+        .map((one) => (
+          <li>
+            <button type="button" onClick={() => void page.openMatch(one.id)}>
+              {lineOf(one)}
+            </button>{" "}
+            <span class="quiet">{T.ticks(one.ticks)}</span>
+          </li>
+        ))
+        .reverse(),
+    [list],
+  );
   return (
     <main class="sources" tabIndex={-1}>
       <h1>{run?.name}</h1>
@@ -79,16 +89,7 @@ export function Study({ page }: { page: Page }) {
       {page.unrecorded && <p class="quiet">{T.noRecordings}</p>}
       {run && (run.checkpoint || !run.ratings) && page.about?.read_only && <p class="quiet">{T.readOnlyPlays}</p>}
       {matches.length > 0 && <h2>{T.recordings}</h2>}
-      <ul>
-        {matches.map((one) => (
-          <li>
-            <button type="button" onClick={() => void page.openMatch(one.id)}>
-              {lineOf(one)}
-            </button>{" "}
-            <span class="quiet">{T.ticks(one.ticks)}</span>
-          </li>
-        ))}
-      </ul>
+      <ul>{matches}</ul>
     </main>
   );
 }

@@ -78,7 +78,7 @@ const ARROWS: Record<string, [number, number]> = { ArrowUp: [-1, 0], ArrowDown: 
 function Payoff({ page, ratings, order }: { page: Page; ratings: Ratings; order: number[] }) {
   const table = useRef<HTMLTableElement>(null);
   const [at, setAt] = useState<readonly [number, number]>([0, 1]);
-  const open = page.cell;
+  const open = page.cell?.map((id) => ratings.players.findIndex((one) => one.id === id));
   const move = (event: KeyboardEvent) => {
     const by = ARROWS[event.key];
     if (!by) return;
@@ -92,7 +92,7 @@ function Payoff({ page, ratings, order }: { page: Page; ratings: Ratings; order:
     }
   };
   const show = (row: number, column: number) => {
-    page.cell = open?.[0] === row && open[1] === column ? null : [row, column];
+    page.cell = open?.[0] === row && open[1] === column ? null : [ratings.players[row]!.id, ratings.players[column]!.id];
     if (page.cell) page.say(P.pair(ratings.players[row]!.name, ratings.players[column]!.name));
     page.setTab("ratings");
   };
@@ -144,7 +144,7 @@ function Payoff({ page, ratings, order }: { page: Page; ratings: Ratings; order:
           ))}
         </table>
       </div>
-      {open ? <Cell page={page} ratings={ratings} row={open[0]} column={open[1]} /> : <p class="quiet">{P.cellsOpen}</p>}
+      {open ? <Cell page={page} ratings={ratings} row={open[0]!} column={open[1]!} /> : <p class="quiet">{P.cellsOpen}</p>}
     </>
   );
 }

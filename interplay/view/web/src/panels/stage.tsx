@@ -19,7 +19,7 @@ export function Stage({ page }: { page: Page }) {
   return (
     <main class="stage" tabIndex={-1}>
       {player.live?.status.note && <p class="note quiet">{player.live.status.note}</p>}
-      {drawn ? <World key={`${!!player.makeSolid && page.mayBeSolid}`} page={page} /> : <Tables page={page} />}
+      {drawn ? <World key={`${!!player.makeSolid && player.placed}`} page={page} /> : <Tables page={page} />}
       {overlay && (page.tab !== "overlays" || !page.panels) && <Later load={overlayLine} overlay={overlay} />}
       {drawn && (
         <div class="below">
@@ -140,7 +140,7 @@ function Tools({ page }: { page: Page }) {
       <button type="button" aria-label={T.commands.picture} title={`${T.commands.picture} (S)`} onClick={() => page.run("picture")}>
         PNG
       </button>
-      {page.mayBeSolid && (
+      {player.placed && (
         <button type="button" aria-label={T.solid} title={`${T.solid} (V)`} aria-pressed={!!player.makeSolid} onClick={() => page.run("solid")}>
           3D
         </button>
