@@ -226,9 +226,8 @@ def _connect(address: str) -> None:
     if address == "auto":
         address = os.environ.get("RAY_ADDRESS") or address
     host, _, port = address.rpartition(":")
-    if address != "auto" and not (
-        host and port.isdecimal()
-    ):  # Ray would start a server of its own for `local`
+    # Ray would start a server of its own for `local`.
+    if address != "auto" and not (host and "/" not in host and port.isdecimal()):
         raise UserError(
             f"--ray {address}: give auto, or HOST:PORT of a cluster's head, such as 10.0.0.1:6379"
         )
