@@ -59,7 +59,7 @@ class Cluster:
     def __init__(self, address: str, cores: int = 1, host: str | None = None) -> None:
         self._cores, self._host = cores, host
         self.address = address
-        self._said = False
+        self._lines: set[str] = set()
         _connect(address)
 
     def at(self, host: Host, cores: int) -> Cluster:
@@ -94,23 +94,28 @@ class Cluster:
             options["scheduling_strategy"] = NodeAffinitySchedulingStrategy(self._host, soft=False)
         actor = ray.remote(_Held).options(**options).remote(os.getcwd(), work, arguments)
         mine, theirs = multiprocessing.Pipe()
-        remote = _Remote(actor, self.address)
+        remote = _Remote(actor, self._tell)
         for body in (_forward, _collect):
             threading.Thread(target=body, args=(theirs, remote), daemon=True).start()
         if self._host is None:  # with a host `train.places` waits and prints
             threading.Thread(target=self._wait_for, args=(remote,), daemon=True).start()
         return mine, remote
 
+    def _tell(self, line: str) -> None:
+        """Prints a line, once."""
+        if line not in self._lines:
+            self._lines.add(line)
+            _tell(f"--ray {self.address}: {line}")
+
     def _wait_for(self, remote: _Remote) -> None:
-        """Prints a line if no core is free for a process, unless it was printed for another."""
+        """Prints a line if no core is free for a process."""
         import ray
 
         with contextlib.suppress(ray.exceptions.RayError):
             while not ray.wait([remote.actor.__ray_ready__.remote()], timeout=QUIET)[0]:
-                if remote.ended(0.0) or self._said:
+                if remote.ended(0.0):
                     return
-                self._said = True
-                _tell(f"--ray {self.address}: waiting for a machine with {self._cores} free core(s)")
+                self._tell(f"waiting for a machine with {self._cores} free core(s)")
 
 
 class _Held:
@@ -143,8 +148,8 @@ class _Remote:
         exitcode: None if it runs, or if its machine is gone.
     """
 
-    def __init__(self, actor: Any, address: str) -> None:
-        self.actor, self.address = actor, address
+    def __init__(self, actor: Any, tell: Callable[[str], None]) -> None:
+        self.actor, self.tell = actor, tell
         self.exitcode: int | None = None
         self._ended = threading.Event()
 
@@ -203,7 +208,7 @@ def _collect(pipe: Any, remote: _Remote) -> None:
             pipe.send(message)
     except (ray.exceptions.RayError, OSError) as error:
         if not began and not remote.ended(0.0):
-            _tell(f"--ray {remote.address}: a process has not begun: {_reason(error)}")
+            remote.tell(f"a process has not begun: {_reason(error)}")
     remote.end(code)
 
 

@@ -15,12 +15,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
+from interplay.core.errors import UserError
 from interplay.core.helping import processors
 
 LOST: Any = object()  # instead of a message: the process has ended, or is frozen
 BEAT_EVERY = 2.0  # seconds between signs of life of a process
 QUIET = 10.0  # seconds without a sign before a line
 SILENT = 30.0  # seconds without a sign after which a process is killed
+PATIENCE = 120.0  # seconds for processes to begin, before those that did go on alone
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
 
@@ -143,6 +145,34 @@ def receive(processes: Sequence[P], seconds: float = 1.0) -> Iterator[tuple[P, A
             if one.silence >= SILENT:
                 one.kill()
                 yield one, LOST
+
+
+class Starts:
+    """Watches which processes begin; on a cluster without a free core for them, some never do."""
+
+    def __init__(self) -> None:
+        self._counts, self._waited, self._looked = (0, 0), 0.0, 0.0
+
+    def check(self, processes: Sequence[TaskProcess]) -> None:
+        """Prints a line when no further process has begun for `PATIENCE` seconds; to be called while tasks wait.
+
+        Raises:
+            UserError: if no process at all has begun in that time.
+        """
+        counts = (sum(one.silence is not None for one in processes), len(processes))
+        now, before = time.monotonic(), self._waited
+        self._waited += min(now - self._looked, BEAT_EVERY)
+        self._looked = now
+        if counts != self._counts:
+            self._counts, self._waited = counts, 0.0
+        begun, total = counts
+        if begun == total or not before < PATIENCE <= self._waited:
+            return
+        if not begun:
+            raise UserError(
+                f"none of {total} processes has begun in {PATIENCE:.0f} s; free cores for them, then go on with --resume"
+            )
+        _tell(f"going on with {begun} of {total} processes: no more began in {PATIENCE:.0f} s")
 
 
 def kill_all(processes: Iterable[TaskProcess]) -> None:

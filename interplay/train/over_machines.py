@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterator, Mapping
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from interplay.core import versions as core_versions
 from interplay.core.errors import UserError
 from interplay.core.overdue import OVERDUE
 from interplay.core.settings import changed
@@ -23,12 +22,10 @@ from interplay.train.settings import TrainSettings
 from interplay.train.shard import MakeWorld
 from interplay.train.update_loop import follow
 
-PACKAGES = ("interplay", "jaxlib", "numba", "optax", "equinox")
-
 
 def versions() -> dict[str, Any]:
     """Versions and flags in which the machines of a run must be equal."""
-    return {name: version(name) for name in PACKAGES} | {"python": platform.python_version()} | xla.describe()
+    return core_versions.versions() | xla.describe()
 
 
 def values(settings: TrainSettings) -> dict[str, Any]:

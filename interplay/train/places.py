@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from interplay.core.errors import UserError
-from interplay.core.processes import LOST, Place, TaskProcess, kill_all, receive
+from interplay.core.processes import LOST, PATIENCE, Place, TaskProcess, kill_all, receive
 from interplay.core.stopping import Stop, finishing
 from interplay.core.trust import add_trusted, programs
 from interplay.train.parallel import machines as network
@@ -33,7 +33,6 @@ from interplay.train.run.settings_file import NAME
 from interplay.train.settings import TrainSettings
 from interplay.train.supervision import Faults
 
-PATIENCE = 120.0  # seconds for machines that are asked for, before fewer train
 SAID = 20  # last lines of a lost machine that are shown
 LAST = 3.0  # seconds for the last words of the other machines
 ENDED_BY_JAX = -signal.SIGABRT  # exit code of a machine that misses another one

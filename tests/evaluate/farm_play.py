@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import time
@@ -13,6 +14,7 @@ import numpy as np
 
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
+from interplay.core.processes import HERE, Process
 from interplay.core.world import TimeStep, World
 
 Result = Mapping[str, Mapping[str, Any]]
@@ -42,6 +44,46 @@ def begin(
         return {str(match): {"scores": [float(match % 7), float(match % 5)]}}
 
     return play
+
+
+class NotBegun:
+    """A process that waits for a core."""
+
+    exitcode = None
+
+    def join(self) -> None: ...
+
+    def terminate(self) -> None: ...
+
+    def kill(self) -> None: ...
+
+
+class FewCores:
+    """This machine, where only the first processes get a core; those after them never begin.
+
+    Args:
+        ended: they end at once.
+
+    Attributes:
+        kept: their pipes.
+    """
+
+    def __init__(self, cores: int, ended: bool = False) -> None:
+        self._left, self._ended = cores, ended
+        self.kept: list[Any] = []
+
+    def start(self, work: Callable[..., None], arguments: tuple[Any, ...]) -> tuple[Any, Process]:
+        self._left -= 1
+        if self._left >= 0:
+            return HERE.start(work, arguments)
+        mine, theirs = multiprocessing.Pipe()
+        self.kept.append(theirs)
+        if self._ended:
+            theirs.close()
+        return mine, NotBegun()
+
+    def cores(self) -> int:
+        return 2
 
 
 def dies(folder: str, wrong: int) -> Callable[[tuple[int, ...]], Result]:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
+from collections import deque
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from interplay.core import processes
+from interplay.core import processes, versions
 from interplay.core.errors import UserError
+from interplay.evaluate.tournaments import farm as farms
 from interplay.evaluate.tournaments.farm import Unit, play_units
 from interplay.evaluate.tournaments.folder import RESULTS
 from interplay.evaluate.tournaments.results_log import ResultsLog
@@ -89,6 +94,114 @@ def test_a_frozen_process_is_lost_and_a_busy_one_is_not(
     assert len(list(tmp_path.glob("1-*"))) == 1
     assert capsys.readouterr().err.count("no sign of life") == 1
     assert not multiprocessing.active_children()
+
+
+@pytest.mark.parametrize(("cores", "workers", "kill_every"), [(1, 4, 0), (2, 2, 100)])
+def test_processes_without_a_core_hold_no_match(
+    tmp_path: Path, cores: int, workers: int, kill_every: int
+) -> None:
+    """Others have no core from the start, or replace one that match 0 kills."""
+    with ResultsLog(tmp_path / "results.jsonl") as log:
+        begun = (str(tmp_path), 0.001, kill_every)
+        play_units(UNITS, farm_play.begin, begun, log, workers, place=farm_play.FewCores(cores))
+    assert kept(tmp_path / "results.jsonl") == EXPECTED
+    assert len((tmp_path / "results.jsonl").read_text().splitlines()) == 60
+    assert not multiprocessing.active_children()
+
+
+def test_processes_that_do_not_begin_are_waited_for_with_patience(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A look each second, but for an hour in which this process was itself not there."""
+    now = 1000.0
+    monkeypatch.setattr(processes, "time", SimpleNamespace(monotonic=lambda: now))
+    starts, every = processes.Starts(), [SimpleNamespace(silence=None) for _ in range(3)]
+
+    def seconds_until_trouble(most: int) -> int:
+        nonlocal now
+        for second in range(most):
+            starts.check(every)
+            if capsys.readouterr().err:
+                return second
+            now += 1.0
+        return most
+
+    assert seconds_until_trouble(100) == 100
+    every[0].silence = 0.0
+    assert seconds_until_trouble(300) == 120
+    assert seconds_until_trouble(300) == 300  # one line
+    every[1].silence = 0.0
+    assert seconds_until_trouble(100) == 100
+    now += 3600.0
+    assert seconds_until_trouble(100) == 120 - 100 - 1
+    every[2].silence = 0.0
+    assert seconds_until_trouble(300) == 300
+    every[:] = [SimpleNamespace(silence=None)]
+    assert seconds_until_trouble(120) == 120
+    with pytest.raises(UserError):
+        starts.check(every)
+
+
+def test_a_tournament_without_a_core_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "PATIENCE", 0.5)
+    with ResultsLog(None) as log, pytest.raises(UserError):
+        play_units(UNITS, farm_play.begin, (str(tmp_path),), log, 2, place=farm_play.FewCores(0))
+
+
+@pytest.mark.parametrize(
+    ("units", "ahead", "held"),
+    [
+        (2, 2, [1, 0, 0]),  # one is left for the second process, which begins soon
+        (4, 2, [2, 0, 0]),
+        (9, 64, [7, 0, 0]),
+    ],
+)
+def test_the_last_units_wait_for_processes_that_begin(units: int, ahead: int, held: list[int]) -> None:
+    crew: list[Any] = []
+    for number in range(3):
+        tasks: deque[Any] = deque()
+        crew.append(
+            SimpleNamespace(
+                started=number == 0,
+                tasks=tasks,
+                ahead=ahead,
+                send=lambda unit, _, tasks=tasks: tasks.append(unit),
+            )
+        )
+    waiting = deque(UNITS[:units])
+    farms._send(waiting, crew)
+    assert [len(one.tasks) for one in crew] == held
+    assert list(waiting) == UNITS[held[0] : units]
+
+
+@pytest.mark.parametrize("cores", [0, 1])
+def test_processes_that_end_before_they_play_are_started_nine_times(tmp_path: Path, cores: int) -> None:
+    """With a core for one process, that one plays all."""
+    place = farm_play.FewCores(cores, ended=True)
+    with ResultsLog(None) as log:
+        with contextlib.nullcontext() if cores else pytest.raises(UserError, match="9 processes"):
+            play_units(UNITS[:2], farm_play.begin, (str(tmp_path), 0.5), log, 1 + cores, place=place)
+        assert log.results == dict(list(EXPECTED.items())[: 2 * cores])
+    assert len(place.kept) == 9
+
+
+def test_a_process_that_played_is_replaced_after_nine_early_losses(tmp_path: Path) -> None:
+    place = farm_play.FewCores(1, ended=True)
+    with ResultsLog(None) as log, pytest.raises(UserError, match="10 processes"):
+        play_units(UNITS, farm_play.begin, (str(tmp_path), 0.001, 100), log, 2, place=place)
+    assert len(place.kept) == 9 + 10  # beside it, then two at a time
+
+
+def test_a_machine_with_another_version_plays_no_match(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = versions.versions()
+    monkeypatch.setattr(farms, "versions", lambda: there | {"numpy": "0.1"})
+    with ResultsLog(None) as log, pytest.raises(UserError) as caught:
+        play_units(UNITS, farm_play.begin, (str(tmp_path),), log, 2, place=farm_play.FewCores(2))
+    for word in (socket.gethostname(), "numpy", "0.1", np.__version__):
+        assert word in str(caught.value)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_match_that_costs_three_processes_is_aborted_alone(tmp_path: Path) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -19,16 +21,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from interplay.core import processes
 from interplay.core.errors import UserError
 from interplay.evaluate.tournaments.results_log import ResultsLog
 from interplay.registry import training_settings
 from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
 from interplay.train.settings import TrainGroup
-from interplay.train.sweep import SweepSettings, plan, resume_sweep, sweep
+from interplay.train.sweep import SweepSettings, plan, pool, resume_sweep, sweep, work
 from interplay.train.sweep.axes import Drawn, name_runs, nested, points, read_axis
 from interplay.train.sweep.sweep import _Coordinator
+from interplay.train.sweep.work import Job
 from interplay.train.trainer import train
 from tests.cli.command import ROOT, refusal, typed
+from tests.evaluate.farm_play import FewCores
 
 pytestmark = pytest.mark.slow
 
@@ -416,6 +421,64 @@ def test_folders_and_logs_that_do_not_fit_are_one_line(tmp_path):
         log.append({"begun seed-0": {}})
     with pytest.raises(UserError, match="was begun with other settings"):
         resume_sweep(out)
+
+
+def test_processes_without_a_core_hold_no_run(tmp_path):
+    found = sweep(small(seeds=3), tmp_path, workers=3, stream=io.StringIO(), place=FewCores(1))
+    assert found.done == ("seed-0", "seed-1", "seed-2")
+
+
+def test_a_sweep_without_a_core_ends(tmp_path, monkeypatch):
+    monkeypatch.setattr(processes, "PATIENCE", 0.5)
+    with pytest.raises(UserError, match="2 processes"):
+        sweep(small(seeds=2), tmp_path, workers=4, stream=io.StringIO(), place=FewCores(0))
+
+
+@pytest.mark.parametrize("cores", [0, 1])
+def test_processes_that_end_before_they_begin_are_started_nine_times(tmp_path, cores):
+    place = FewCores(cores, ended=True)
+    with contextlib.nullcontext() if cores else pytest.raises(UserError, match=f"{pool.EARLY} processes"):
+        found = sweep(small(seeds=2), tmp_path, workers=1 + cores, stream=io.StringIO(), place=place)
+        assert found.done == ("seed-0", "seed-1")
+    assert len(place.kept) == pool.EARLY
+
+
+def test_a_machine_with_another_version_trains_no_run(tmp_path, monkeypatch):
+    there = pool.versions()
+    monkeypatch.setattr(pool, "versions", lambda: there | {"jaxlib": "0.1"})
+    with pytest.raises(UserError, match=rf"{socket.gethostname()} .*jaxlib = {there['jaxlib']}, .* 0\.1;"):
+        sweep(small(seeds=2), tmp_path, workers=1, stream=io.StringIO(), place=FewCores(1))
+    assert not list(tmp_path.glob("seed-*"))
+
+
+@pytest.fixture
+def begun_elsewhere(tmp_path, monkeypatch) -> Job:
+    """A run of a user-defined world, begun on a machine with another home than this one's."""
+    settings = small(
+        settings={
+            "world": {"id": "tests.train.toy_worlds:make_corridor"},
+            "network": {"kind": "mlp", "hidden": [8]},
+            "train": {"evaluate_against": ["random"]},
+        }
+    )
+    (run,) = plan(settings)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "there"))
+    train(run.settings, tmp_path / "run", on_update=lambda *_: True)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "here"))
+    return Job(tmp_path / "run", tmp_path / "log", run.settings.model_dump_json())
+
+
+def test_a_run_that_another_machine_began_goes_on_with_the_programs_of_the_sweep(begun_elsewhere):
+    assert work._trained(begun_elsewhere)[::2] == (work.DONE, "")
+    assert lines(begun_elsewhere.folder)[-1]["agent_steps"] >= 1000
+
+
+def test_a_program_that_the_sweep_does_not_name_is_still_not_trusted(begun_elsewhere):
+    file = begun_elsewhere.folder / "settings.toml"
+    file.write_text(file.read_text().replace('["random"]', '["tests.evaluate.farm_play:Stalls"]'))
+    outcome = work._trained(begun_elsewhere)
+    assert outcome.status == work.FAILED
+    assert "open it once with --trust" in outcome.error
 
 
 def plan_of(out: Path) -> SweepSettings:

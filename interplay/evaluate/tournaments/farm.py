@@ -15,7 +15,8 @@ from typing import Any, NamedTuple, NoReturn
 
 from interplay.core.errors import UserError
 from interplay.core.overdue import print_line
-from interplay.core.processes import HERE, LOST, Place, TaskProcess, kill_all, receive
+from interplay.core.processes import HERE, LOST, Place, Starts, TaskProcess, kill_all, receive
+from interplay.core.versions import check_versions, versions
 from interplay.evaluate.tournaments.results_log import ResultsLog
 
 Result = Mapping[str, Mapping[str, Any]]  # key -> result
@@ -24,7 +25,10 @@ Play = Callable[[Any], Result]
 AHEAD, MOST_AHEAD = 2, 64
 _BUSY = 0.1  # seconds of work that a process should hold, so that it does not wait while results are kept
 ABORTED = "aborted"  # key of the result of a match that cost `_LOSSES` processes
-_LOSSES = 3  # processes that a unit may cost, or that may be lost one after another before they play
+_LOSSES = 3  # processes that a unit may cost
+_EARLY = (
+    9  # processes lost in a row before they play, after which no more are started until there is a result
+)
 
 
 class Unit(NamedTuple):
@@ -65,8 +69,10 @@ class _Player(TaskProcess):
         seconds: duration of its last unit.
     """
 
-    def __init__(self, begin: Callable[..., Play], arguments: tuple[Any, ...], place: Place) -> None:
-        super().__init__(_work, begin, arguments, place=place)
+    def __init__(
+        self, begin: Callable[..., Play], arguments: tuple[Any, ...], wanted: Mapping[str, str], place: Place
+    ) -> None:
+        super().__init__(_work, begin, arguments, wanted, place=place)
         self.started, self.seconds = False, _BUSY
 
     @property
@@ -102,7 +108,7 @@ def play_units(
         place: starts the processes.
 
     Raises:
-        UserError: of a process, or if nine were lost before they played; results so far are kept.
+        UserError: of a process, if nine were lost before they played, or if none begins; results so far are kept.
 
     A match that cost three processes gets the result `ABORTED`.
     """
@@ -110,13 +116,15 @@ def play_units(
     losses: dict[Hashable, int] = {}
     early = 0
     farm: list[_Player] = []
+    starts, wanted = Starts(), {} if place is HERE else versions()
     try:
         while waiting or any(one.tasks for one in farm):
-            while len(farm) < min(workers, len(waiting) + sum(bool(one.tasks) for one in farm)):
-                farm.append(_Player(begin, arguments, place))
-            while waiting and (free := [one for one in farm if len(one.tasks) < one.ahead]):
-                unit = waiting.popleft()
-                min(free, key=lambda one: len(one.tasks)).send(unit, unit.what)
+            needed = min(workers, len(waiting) + sum(bool(one.tasks) for one in farm))
+            while early < _EARLY and len(farm) < needed:
+                farm.append(_Player(begin, arguments, wanted, place))
+            if waiting:
+                starts.check(farm)
+            _send(waiting, farm)
             found, lost = _receive(farm)
             log.append(found)
             early = 0 if found else early
@@ -124,9 +132,9 @@ def play_units(
                 on_progress(len(log.results))
             for one in lost:
                 farm.remove(one)
-                early += not one.started
+                early = 0 if one.started else early + 1
                 if not one.started:
-                    _check_starts(early, one.exit_code())
+                    _check_losses(early, farm, one.exit_code())
                 elif one.tasks and _costs_too_much(one.tasks[0], losses):
                     unit = one.tasks.popleft()
                     waiting.extendleft(reversed(unit.parts))
@@ -135,6 +143,18 @@ def play_units(
                 waiting.extendleft(reversed(one.tasks))
     finally:
         kill_all(farm)
+
+
+def _send(waiting: deque[Unit], farm: Sequence[_Player]) -> None:
+    """Sends units to started processes; the last ones only to idle processes, since others may start soon."""
+    started = [one for one in farm if one.started]
+    late = len(farm) - len(started)
+    while waiting:
+        free = [one for one in started if len(one.tasks) < (one.ahead if len(waiting) > late else 1)]
+        if not free:
+            return
+        unit = waiting.popleft()
+        min(free, key=lambda one: len(one.tasks)).send(unit, unit.what)
 
 
 def _receive(farm: Sequence[_Player]) -> tuple[dict[str, Mapping[str, Any]], list[_Player]]:
@@ -155,9 +175,9 @@ def _receive(farm: Sequence[_Player]) -> tuple[dict[str, Mapping[str, Any]], lis
     return found, lost
 
 
-def _check_starts(early: int, code: int | None) -> None:
-    """Refuses to go on if many processes in a row were lost before they played."""
-    if early >= _LOSSES * 3:
+def _check_losses(early: int, farm: Sequence[_Player], code: int | None) -> None:
+    """Refuses to go on if many processes in a row were lost before they played, and no other is left."""
+    if early >= _EARLY and not farm:
         raise UserError(
             f"{early} processes were lost before they played a match, the last with exit code {code}; "
             "play with --workers 1 to see why"
@@ -176,9 +196,12 @@ def give_up(line: str) -> NoReturn:
     os._exit(1)
 
 
-def _work(pipe: Any, begin: Callable[..., Play], arguments: tuple[Any, ...]) -> None:
+def _work(
+    pipe: Any, begin: Callable[..., Play], arguments: tuple[Any, ...], wanted: Mapping[str, str]
+) -> None:
     """Main loop of a process: plays received units."""
     try:
+        check_versions(wanted)
         play = begin(*arguments)
     except UserError as error:
         pipe.send(({}, _BUSY, str(error)))

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from interplay.core.processes import HERE, LOST, Place, TaskProcess, kill_all, receive
+from interplay.core.errors import UserError
+from interplay.core.processes import HERE, LOST, Place, Starts, TaskProcess, kill_all, receive
+from interplay.core.versions import versions
 from interplay.train.sweep.work import Job, Outcome, work
+
+EARLY = 9  # processes lost in a row before they begin, after which no more are started until a run ends
 
 
 class Pool:
@@ -19,6 +23,8 @@ class Pool:
     def __init__(self, most: int, place: Place = HERE) -> None:
         self._most, self._place = most, place
         self._all: list[TaskProcess] = []
+        self._starts, self._early = Starts(), 0
+        self._versions = {} if place is HERE else versions()
 
     @property
     def busy(self) -> list[str]:
@@ -26,24 +32,42 @@ class Pool:
         return [name for one in self._all for name in one.tasks]
 
     @property
-    def free(self) -> bool:
-        """Whether another run can begin."""
-        return len(self.busy) < self._most
+    def free(self) -> list[TaskProcess]:
+        """Idle processes that have begun."""
+        return [one for one in self._all if one.silence is not None and not one.tasks]
+
+    def start(self, runs: int) -> None:
+        """Starts processes for so many more runs.
+
+        Raises:
+            UserError: if none begins.
+        """
+        while self._early < EARLY and len(self._all) < min(self._most, len(self.busy) + runs):
+            self._all.append(TaskProcess(work, self._versions, place=self._place))
+        self._starts.check(self._all)
 
     def submit(self, name: str, job: Job) -> None:
-        """Begins a run in an idle process, or in a new one."""
-        one = next((one for one in self._all if not one.tasks), None)
-        if one is None:
-            one = TaskProcess(work, place=self._place)
-            self._all.append(one)
-        one.send(name, job)
+        """Begins a run in one of the `free` processes."""
+        self.free[0].send(name, job)
 
     def outcomes(self, seconds: float) -> Iterator[tuple[str, Outcome | int | None]]:
-        """Waits up to `seconds`; yields names of runs with their outcome, or the exit code of a lost process."""
+        """Waits up to `seconds`; yields names of runs with their outcome, or the exit code of a lost process.
+
+        Raises:
+            UserError: of a machine with other versions, or if processes are lost before they begin.
+        """
         for one, outcome in receive(self._all, seconds):
+            if isinstance(outcome, str):
+                raise UserError(outcome)
+            early = outcome is LOST and one.silence is None
+            self._early = self._early + 1 if early else 0
             if outcome is LOST:
                 self._all.remove(one)
                 outcome = one.exit_code()
+            if self._early >= EARLY and not self._all:
+                raise UserError(
+                    f"{self._early} processes were lost before they began, the last with exit code {outcome}; see the lines above"
+                )
             if one.tasks:
                 yield one.tasks.popleft(), outcome
 

@@ -177,6 +177,8 @@ class _Coordinator:
                 f"runs begin; each process compiles its programs before its first update: see {self._out / LOGS}"
             )
         while pool.busy or (self._waiting and not self._stop):
+            if self._waiting and not self._stop:
+                pool.start(len(self._waiting))
             while self._waiting and pool.free and not self._stop:
                 self._begin(pool, self._waiting.popleft())
             if self._stop and not asked:

@@ -8,6 +8,7 @@ import os
 import sys
 import time
 import traceback
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +16,8 @@ from interplay.core.errors import USER_ERRORS, UserError, one_line
 from interplay.core.files import open_log, os_errors_as_user_errors
 from interplay.core.settings_text import show
 from interplay.core.stopping import Stopped, listening
+from interplay.core.trust import add_trusted, programs
+from interplay.core.versions import check_versions
 
 if TYPE_CHECKING:
     from interplay.train.settings import TrainSettings
@@ -52,8 +55,17 @@ class Outcome(NamedTuple):
     error: str = ""
 
 
-def work(pipe: Any) -> None:
-    """Trains jobs from the pipe; SIGTERM stops a run."""
+def work(pipe: Any, wanted: Mapping[str, str]) -> None:
+    """Trains jobs from the pipe; SIGTERM stops a run.
+
+    Args:
+        wanted: as for `check_versions`, whose refusal is sent.
+    """
+    try:
+        check_versions(wanted)
+    except UserError as error:
+        pipe.send(str(error))
+        return
     for number in itertools.count(1):
         outcome = _trained(pipe.recv())
         if number % KEEP == 0:
@@ -87,15 +99,19 @@ def _tried(job: Job) -> tuple[str, str]:
 
 
 def _train(job: Job) -> str:
+    from interplay.train.run.copies import trust_copies
     from interplay.train.run.settings_file import NAME
     from interplay.train.settings import TrainSettings
     from interplay.train.trainer import resume, train
 
+    file = job.folder / NAME
     try:
         with listening() as stop:
             settings = TrainSettings.model_validate_json(job.settings)
-            if (job.folder / NAME).exists():
-                _check_same(job.folder / NAME, settings)
+            if file.exists():
+                _check_same(file, settings)
+                add_trusted(file, programs(settings))  # another machine of this user may have begun the run
+                trust_copies(settings, file)
                 resume(job.folder)
             else:
                 train(settings, job.folder)
