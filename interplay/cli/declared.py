@@ -82,7 +82,7 @@ METAVARS = {
     "label": "KEY=TEXT",
     "players": "RUN|POLICY",
     "ray": "auto|HOST:PORT",
-    "precision": "float32|tf32|bfloat16",
+    "precision": "float32|bfloat16",
     "roles": "SIDE=RUN|POLICY",
     "run": "RUN",
     "size": "WIDTH[xHEIGHT]",

@@ -47,7 +47,7 @@ def generalised_advantage(
     Args:
         reward_tp1: (T, ...) float32, earned in step t.
         value_t: (T, ...) float32, V of the observation that step t began with.
-        acting_t: (T, ...) bool, step t trains the policy: the slot acted, or `mask_dead` is off and its life went on.
+        acting_t: (T, ...) bool, step t trains the policy: the slot acted, or `mask_dead` is off and its agent is dead but present.
         ended_tp1: (T, ...) bool, the slot's life or its world's episode ended in step t.
         bootstrap_tp1: (T, ...) float32, read where `ended_tp1`: 0 if terminated, V of the last observation if truncated.
         last_value: (...) float32, V of the observation after the last step.

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from interplay.train.factored.recorder import TeamRecorder
     from interplay.train.learner import Learner
 
-# Every eighth idle step (not the agent's turn, or dead but present) trains the value, which is needed only at the end of a rollout.
-# Idle steps never train the policy.
+# Every eighth idle step (not the agent's turn, or dead but present) trains the value, never the policy. Counted from a rollout's
+# first step: the rollout before it was bootstrapped with the value of that state.
 IDLE_EVERY = 8
 
 
@@ -101,6 +101,7 @@ class Collector:
         self._populations = populations = learner.populations
         self._view, self._score = learner.view, settings.league.score
         self._mask_dead = learner.algorithm.mask_dead
+        self._kinds_that_learn = learner.kinds_that_learn
         self.present = np.zeros((world.num_worlds, len(world.agents)), bool)
         self.buffer = TrajectoryBuffer(
             learner.algorithm.horizon, learner.algorithm.rollout, self.present.shape
@@ -133,7 +134,7 @@ class Collector:
         self.memory = {name: np.zeros((self.rows(name), size), np.float32) for name, size in sizes.items()}
         self.fresh = np.ones(self.present.shape, bool)
         self._network = self._born = np.zeros(self.present.shape, np.uint8)
-        self._teaches = self.present
+        self._teaches = self._acting = self.present
         self._happened = 0  # in the last step, see `step_kernels.settle`
         self._rows = {name: np.zeros((3, self.rows(name)), np.int64) for name in networks}
         self._copiers = {name: RowCopier(own.layout) for name, own in networks.items()}
@@ -161,6 +162,7 @@ class Collector:
         """Returns the mask (W, A) of slots to run the networks on: acting slots, and in some steps idle ones."""
         self._seat()
         self._teaches = teaches = self.buffer.acting[self.buffer.earlier + t]
+        self._acting = self.world.timestep.acting.copy()
         self.acted += step_kernels.find_present(
             self.world.timestep.acting,
             self._network,
@@ -175,7 +177,7 @@ class Collector:
         if self.recorder is not None:
             self.recorder.begin_step(teaches, self._network)
             return teaches
-        return teaches | self._learning() if t % IDLE_EVERY == IDLE_EVERY - 1 else teaches
+        return teaches if t % IDLE_EVERY else teaches | self._learning()
 
     def step(self, t: int, results: Mapping[str, StepOutputs]) -> None:
         """Keeps the networks' outputs, lets opponents act, and steps the world."""
@@ -236,7 +238,10 @@ class Collector:
         """(W, A) mask of learners truncated in this step, for bootstrap values; None if there are none."""
         if self.recorder is not None or not self._happened & step_kernels.CUT:
             return None
-        return self.world.timestep.truncated & self._learning()
+        timestep = self.world.timestep
+        # For the view: a world that is over has no acting slots, without the limit the last ones would go on.
+        self._acting = timestep.acting | (timestep.truncated & self._acting)
+        return timestep.truncated & self._learning()
 
     def end_step(self, t: int) -> None:
         """Counts ended lives and episodes, and resets worlds that are over."""
@@ -268,7 +273,8 @@ class Collector:
         if self.recorder is not None:
             return np.zeros(self.present.shape, bool)
         self._seat()
-        self.present |= self.world.timestep.acting
+        self._acting = self.world.timestep.acting
+        self.present |= self._acting
         return self._learning()
 
     def _forget(self, ended: np.ndarray) -> None:
@@ -314,7 +320,7 @@ class Collector:
             return step_rows
         seen = out.part(slice(len(picked)))
         if seen.view is not None and self._view is not None:
-            view = self._view.of(self.world).reshape(-1, self._view.size)
+            view = self._view.of(self.world, self._acting).reshape(-1, self._view.size)
             seen.view[...] = view[step_rows.where]
         if seen.memory is not None and seen.fresh is not None:
             step_kernels.copy_rows(self.memory[name], picked, seen.memory, 0)
@@ -349,9 +355,11 @@ class Collector:
         return StepRows(picked, where, player, kept, blocks, out)
 
     def _keep(self, name: str, step_rows: StepRows, outputs: np.ndarray, at: int) -> None:
-        """Keeps the rows of learning networks."""
+        """Keeps the rows of learning networks of the kinds that learn."""
         if self.recorder is not None:
             self.recorder.keep(name, step_rows.picked, outputs)
+            return
+        if name not in self._kinds_that_learn:
             return
         pending, where = self.pending[name], step_rows.where[: step_rows.kept]
         truth = None
@@ -381,7 +389,7 @@ class Collector:
         for name, pending in self.pending.items():
             new = slice(pending.kept, pending.count)
             bad = None if np.isfinite(pending.log_prob[new]).all() else "log_prob of the network"
-            if bad is None and not all(np.isfinite(value).all() for value in values):
+            if bad is None and not all(np.isfinite(value[..., self._slots[name]]).all() for value in values):
                 bad = "value of the network"
             if bad is not None:
                 of = f" of {name}" if len(self.networks) > 1 else ""

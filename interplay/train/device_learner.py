@@ -185,9 +185,11 @@ class DeviceLearner(Learner):
         loops: Loops,
         number: jax.Array,
     ) -> jax.Array:
-        """(size,) gradients and terms of all kinds over one minibatch, which takes each `minibatches`-th unit."""
+        """(size,) gradients and terms of all kinds that learn over one minibatch, which takes each `minibatches`-th unit."""
         parts = []
         for (name, network), order, size in zip(self.networks.items(), orders, loops.sizes, strict=True):
+            if name not in self.kinds_that_learn:
+                continue
             own, places = samples[name], number + self._own_part(size) * minibatches
             chosen = order[jnp.minimum(places, len(order) - 1)]
             rows = jnp.where((places < own.count)[:, None], own.rows[chosen], own.batch.acts.shape[0])

@@ -29,7 +29,7 @@ CPU = "cpu"
 AXIS = "devices"  # of the mesh
 assert xla  # imported for its effect: it sets XLA's flags
 ON_CPU = {"precision": "float32", "devices": 1}  # the only values without a GPU
-PRODUCTS = {"float32": "highest", "tf32": "TF32_TF32_F32", "bfloat16": "BF16_BF16_F32"}  # jax's names
+PRODUCTS = {"float32": "highest", "bfloat16": "BF16_BF16_F32"}  # jax's names
 _PLUGINS = ("jax_cuda12_plugin", "jax_cuda13_plugin")
 # The first flag makes runs repeat bit for bit; without Triton's products programs compile in seconds (docs/results/devices.md).
 _FLAGS = ["--xla_gpu_exclude_nondeterministic_ops=true", "--xla_gpu_enable_triton_gemm=false"]
@@ -39,12 +39,17 @@ def with_device(settings: TrainSettings) -> TrainSettings:
     """Replaces ``auto`` by a device, so that resuming keeps it; jax is not initialised."""
     if settings.train.device != "auto":
         return settings
-    found = "gpu" if settings.train.workers == 1 and _has_cuda() and has_card() else CPU
+    found = "gpu" if settings.train.workers == 1 and auto_is_card() else CPU
     own: dict[str, Any] = {"device": found} | (ON_CPU if found == CPU else {})
     for key, value in own.items():
         if key != "device" and value != (given := getattr(settings.train, key)):
             tell(f"train.device = auto finds no card: train.{key} is {value}, not {given}")
     return changed(settings, {"train": own}, "train")
+
+
+def auto_is_card() -> bool:
+    """Whether ``auto`` is a GPU here, for a run of one worker."""
+    return _has_cuda() and has_card()
 
 
 def open_device(train: TrainGroup) -> Any:
@@ -96,7 +101,7 @@ def on_each(function: Callable[..., Any], device: Any) -> Callable[..., Any]:
 
 
 def describe(train: TrainGroup) -> str:
-    """For example ``gpu (NVIDIA H100)`` or ``gpu (2 x NVIDIA H100, tf32)``."""
+    """For example ``gpu (NVIDIA H100)`` or ``gpu (2 x NVIDIA H100, bfloat16)``."""
     device = open_device(train)
     if device is None:
         return train.device

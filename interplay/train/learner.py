@@ -55,7 +55,7 @@ class State(NamedTuple):
         total: (size,) float32, the last sum; of this worker alone if another one was late.
         at: () int32, the next minibatch.
         verdict: () int32, of the last sum.
-        terms: (M, Q, 8) float32 of every minibatch, over all kinds.
+        terms: (M, Q, 8) float32 of every minibatch, over all kinds that learn.
         norms: (M, Q) float32 of every minibatch: gradient norm over all kinds that learn, before clipping.
     """
 
@@ -148,7 +148,7 @@ class Learner:
 
     @property
     def size(self) -> int:
-        """Length of the vectors that shards add up: gradients and terms of all kinds and populations."""
+        """Length of the vectors that shards add up: gradients and terms of all kinds that learn and populations."""
         return sum(rows * columns for rows, columns in self._shapes().values())
 
     def set_rates(self, share: float) -> dict[str, float]:
@@ -216,7 +216,7 @@ class Learner:
             update: number of the update, for an error.
 
         Returns:
-            (m, Q, 8) float64, the terms of each computed minibatch over all kinds and shards; and whether the algorithm stopped
+            (m, Q, 8) float64, the terms of each computed minibatch over all shards and kinds that learn; and whether the algorithm stopped
             early at the last one, and its step was not taken.
         """
         at, terms = 0, np.zeros((minibatches, len(self.learns), NUM_TERMS))
@@ -265,29 +265,27 @@ class Learner:
         self.vectors, self._moments = self._move(self.vectors, self._moments, self._rates, total)
 
     def terms(self, total: np.ndarray) -> np.ndarray:
-        """The loss terms inside a summed vector, over all kinds: (Q, 8) float64."""
+        """The loss terms inside a summed vector, over all kinds that learn: (Q, 8) float64."""
         return np.sum(
             [part[:, -NUM_TERMS:].astype(np.float64) for part in self._parts(total).values()], axis=0
         )
 
     def refuse(self, total: np.ndarray, update: int) -> None:
-        """Raises the error for a sum (size,) that is not finite."""
-        for name, part in self._parts(total).items():
-            bad = np.argwhere(~np.isfinite(part))
-            if not bad.size:
-                continue
-            network, (population, at) = self.networks[name], (int(i) for i in bad[0])
-            of = (
-                f"gradient of {network.tensor_at(at)}"
-                if at < network.size
-                else f"loss term {Terms._fields[at - network.size]}"
-            )
-            names = [name] if len(self.networks) > 1 else []
-            names += [self.populations.names[population]] if len(self.populations.names) > 1 else []
-            named = f" ({', '.join(names)})" if names else ""
-            raise UserError(
-                f"update {update}: {of}{named} is not finite; lower the learning rate or scale the rewards"
-            )
+        """Raises the error for a sum (size,) with the verdict `BAD`; names its first number that is not finite, or its largest."""
+        sizes = self._parts(np.where(np.isfinite(total), np.abs(total), np.inf))
+        name = max(sizes, key=lambda kind: float(sizes[kind].max()))
+        network, part = self.networks[name], sizes[name]
+        population, at = (int(i) for i in np.unravel_index(part.argmax(), part.shape))
+        of = (
+            f"gradient of {network.tensor_at(at)}"
+            if at < network.size
+            else f"loss term {Terms._fields[at - network.size]}"
+        )
+        names = [name] if len(self.networks) > 1 else []
+        names += [self.populations.names[population]] if len(self.populations.names) > 1 else []
+        named = f" ({', '.join(names)})" if names else ""
+        what = "is not finite" if np.isinf(part[population, at]) else "is too large for a float32 sum"
+        raise UserError(f"update {update}: {of}{named} {what}; lower the learning rate or scale the rewards")
 
     def save(self) -> dict[str, dict[str, np.ndarray]]:
         """Arrays for a checkpoint: file stem -> name -> array; two files for each population."""
@@ -407,25 +405,24 @@ class Learner:
     def _sum_gradients(
         self, vectors: Any, rates: Rates, epochs: Mapping[str, Epoch], minibatch: Any
     ) -> jax.Array:
-        """(size,): every kind's gradients and terms."""
+        """(size,): gradients and terms of every kind that learns."""
         parts = []
-        for name, network in self.networks.items():  # not of `epochs`, the keys of which jax sorts
+        for name in self.kinds_that_learn:  # not of `epochs`, the keys of which jax sorts
             batch, minibatches, shards = epochs[name]
             chosen = Minibatch(*(leaf[minibatch] for leaf in minibatches))
-            parts.append(network.gradient(vectors[name], batch, chosen, rates, shards).ravel())
+            parts.append(self.networks[name].gradient(vectors[name], batch, chosen, rates, shards).ravel())
         return jnp.concatenate(parts)
 
     def _sum_terms(self, total: jax.Array) -> jax.Array:
-        """(Q, 8), over all kinds."""
+        """(Q, 8), over all kinds that learn."""
         return sum(part[:, -NUM_TERMS:] for part in self._parts(total).values())
 
     def _norms(self, total: jax.Array) -> jax.Array:
         """(Q,) norms of the mean gradients in a sum, over all kinds that learn."""
         squares = jnp.zeros(len(self.learns), jnp.float32)
-        for name, part in self._parts(total).items():
-            if name in self.kinds_that_learn:
-                rows = jnp.maximum(part[:, -NUM_TERMS:][:, _ROWS], 1.0)
-                squares += jnp.square(part[:, :-NUM_TERMS]).sum(axis=1) / jnp.square(rows)
+        for part in self._parts(total).values():
+            rows = jnp.maximum(part[:, -NUM_TERMS:][:, _ROWS], 1.0)
+            squares += jnp.square(part[:, :-NUM_TERMS]).sum(axis=1) / jnp.square(rows)
         return jnp.sqrt(squares)
 
     def _verdict(self, total: jax.Array) -> jax.Array:
@@ -435,18 +432,24 @@ class Learner:
 
     def _moved(self, vectors: Any, moments: Any, rates: Rates, total: jax.Array) -> tuple[Any, Any]:
         """One step of all kinds that learn."""
-        parts, vectors, moments = self._parts(total), dict(vectors), dict(moments)
-        for name in self.kinds_that_learn:
+        vectors, moments = dict(vectors), dict(moments)
+        for name, part in self._parts(total).items():
             vectors[name], moments[name] = _move(
-                self._optimiser, vectors[name], moments[name], parts[name], rates["learning_rate"]
+                self._optimiser,
+                vectors[name],
+                moments[name],
+                part,
+                rates["learning_rate"],
+                self.networks[name].decays,
             )
         return vectors, moments
 
     def _shapes(self) -> dict[str, tuple[int, int]]:
-        return {name: (len(n.first), n.size + NUM_TERMS) for name, n in self.networks.items()}
+        networks = [(name, self.networks[name]) for name in self.kinds_that_learn]
+        return {name: (len(n.first), n.size + NUM_TERMS) for name, n in networks}
 
     def _parts(self, total: Any) -> dict[str, Any]:
-        """Kind name -> (Q, P + 8) of a summed vector."""
+        """Kind that learns -> (Q, P + 8) of a summed vector."""
         parts, at = {}, 0
         for name, (rows, columns) in self._shapes().items():
             parts[name] = total[at : at + rows * columns].reshape(rows, columns)
@@ -471,14 +474,24 @@ def _find_learners(
 
 
 def _move(
-    optimiser: optax.GradientTransformation, vectors: Any, moments: Any, parts: Any, learning_rate: Any
+    optimiser: optax.GradientTransformation,
+    vectors: Any,
+    moments: Any,
+    parts: Any,
+    learning_rate: Any,
+    decays: Any,
 ) -> tuple[Any, Any]:
-    """Takes one step of every population with rows; `parts` (Q, P + 8) are summed gradients, then terms."""
+    """Takes one step of every population with rows.
+
+    Args:
+        parts: (Q, P + 8), summed gradients, then terms.
+        decays: `PolicyNetwork.decays`.
+    """
 
     def one(vector: Any, moment: Any, part: Any, way: Any) -> tuple[Any, Any]:
         rows = part[-NUM_TERMS:][_ROWS]
         gradient = part[:-NUM_TERMS] / jnp.maximum(rows, 1.0)
-        direction, moved = optimiser.update(gradient, moment, vector)
+        direction, moved = optimiser.update(gradient, moment, vector * decays)
         changed = (vector - way * direction, moved)
         return jax.tree.map(partial(jnp.where, rows > 0), changed, (vector, moment))
 

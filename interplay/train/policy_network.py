@@ -155,6 +155,12 @@ class PolicyNetwork:
         ]
         return found[0] if found else None
 
+    @property
+    def decays(self) -> np.ndarray:
+        """(P,) float32, 1 for weights, 0 for the moments of the normaliser, which an optimiser must not decay."""
+        each = [float("normaliser/" not in name) for name in self.names]
+        return np.repeat(np.array(each, np.float32), np.diff(self._ends, prepend=0))
+
     def row_sums(self, rows: Rows, population: np.ndarray) -> np.ndarray:
         """The sums that N rows add to the moments of every population: (Q, 1 + 2 n) float64."""
         own = self.normaliser

@@ -45,23 +45,29 @@ def reward_factors(scale: Scale, agents: Sequence[str]) -> np.ndarray:
 class DiscountedReturns:
     """Running discounted returns of a shard's slots: G_t = gamma G_{t-1} + r_t, from 0 after each end.
 
+    Args:
+        by_decision: gamma applies after acting steps alone.
+
     Attributes:
-        now: (W, A) float32.
+        now: (W, A) float32, gamma G.
     """
 
-    def __init__(self, shape: tuple[int, int], gamma: float) -> None:
+    def __init__(self, shape: tuple[int, int], gamma: float, by_decision: bool = False) -> None:
         self.now = np.zeros(shape, np.float32)
-        self._gamma = np.float32(gamma)
+        self._gamma, self._idle = np.float32(gamma), np.float32(1.0 if by_decision else gamma)
 
-    def sums(self, buffer: TrajectoryBuffer) -> np.ndarray:
-        """(A, 3) float64 over the last rollout's acting steps: number, sum and sum of squares of G."""
+    def sums(self, buffer: TrajectoryBuffer, learnt: np.ndarray) -> np.ndarray:
+        """(A, 3) float64 over the last rollout: number, sum and sum of squares of G.
+
+        Args:
+            learnt: bool, as `buffer.acting`, the steps that count.
+        """
         found = np.zeros((self.now.shape[1], 3))
         for t in range(buffer.earlier, buffer.earlier + buffer.steps):
-            self.now *= self._gamma
             self.now += buffer.reward[t]
-            acting = buffer.acting[t]
-            returns = np.where(acting, self.now, 0.0).astype(np.float64)
-            found += np.stack([acting.sum(axis=0), returns.sum(axis=0), (returns**2).sum(axis=0)], axis=1)
+            returns = np.where(learnt[t], self.now, 0.0).astype(np.float64)
+            found += np.stack([learnt[t].sum(axis=0), returns.sum(axis=0), (returns**2).sum(axis=0)], axis=1)
+            self.now *= np.where(buffer.acting[t], self._gamma, self._idle)
             self.now[buffer.ended[t]] = 0.0
         return found
 

@@ -1,8 +1,8 @@
 """Rollouts: plays the worlds of a worker's shards for a fixed number of steps.
 
 All shards step together with one network call (`collect`); the instructions for a shard's rows do not depend on the number of shards.
-Rows are sorted by network and cut into blocks. Slots that do not act are not computed, except in every `IDLE_EVERY`-th step, in which
-idle slots give a sample of their value.
+Rows are sorted by network and cut into blocks. Slots that do not act are not computed, except in the first step and every
+`IDLE_EVERY`-th after it, in which idle slots give a sample of their value.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -21,9 +21,6 @@ from interplay.train.devices import put_rows
 from interplay.train.policy_network import PolicyNetwork, step_keys
 from interplay.train.populations import Blocks
 from interplay.train.samples import NetworkInput
-
-if TYPE_CHECKING:
-    pass
 
 InferenceParameters = Mapping[str, Any]  # kind name -> as `PolicyNetwork.precompute` gave them
 

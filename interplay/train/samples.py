@@ -256,7 +256,7 @@ class TrajectoryBuffer:
     Attributes:
         reward: (H + T, W, A) float32, earned in the step.
         value: (H + T, W, A) float32, of the observation before the step, by the networks of that time.
-        acting: (H + T, W, A) bool, the step trains the policy: the action was read, or `mask_dead` is off and the life went on.
+        acting: (H + T, W, A) bool, the step trains the policy: the action was read, or `mask_dead` is off and the agent is dead but present.
         ended: (H + T, W, A) bool, the life or the world's episode ended in the step.
         bootstrap: (H + T, W, A) float32, value of the last observation of truncated lives, else 0.
         last_value: (W, A) float32, value of the observation after the last step, 0 for slots without a life.

@@ -52,6 +52,7 @@ class Shard:
         collector: plays the worlds.
         ready: kind name -> the samples from `estimate`.
         returns: of every slot so far; updated only with `Algorithm.normalise_reward`.
+        moments: (5,) `Moments` of the ready rows of all kinds, with the values and targets of `estimate`.
         units: kind name -> (U, L) indices in `ready` that are trained on together; -1 is padding.
         replays: name of a team_group -> its replay; empty for on-policy algorithms.
     """
@@ -66,8 +67,10 @@ class Shard:
         rule = learner.algorithm
         self.collector = self.collector_class(index, world, learner, settings)
         self._factors = reward_factors(rule.reward_scale, [str(agent) for agent in world.agents])
-        self.returns = DiscountedReturns((world.num_worlds, len(world.agents)), rule.gamma)
+        slots = (world.num_worlds, len(world.agents))
+        self.returns = DiscountedReturns(slots, rule.gamma, rule.by_decision)
         self.ready: dict[str, ReadySamples] = {}
+        self.moments = np.zeros(5)
         self.units: dict[str, np.ndarray] = {}
         self.replays: dict[str, Replay] = {}
         if isinstance(learner, TeamLearner):
@@ -90,6 +93,15 @@ class Shard:
         buffer.reward[buffer.earlier :] *= self._factors
         self.collector.refuse_bad_numbers(update)
 
+    def return_sums(self) -> np.ndarray:
+        """`DiscountedReturns.sums` over the acting steps of learning networks."""
+        buffer = self.collector.buffer
+        learnt = np.zeros(buffer.acting.shape, bool)
+        for pending in self.collector.pending.values():
+            new = slice(pending.kept, pending.count)
+            learnt.reshape(len(learnt), -1)[pending.step[new], pending.slot[new]] = pending.acts[new]
+        return self.returns.sums(buffer, learnt)
+
     def divide_rewards(self, divisors: np.ndarray) -> None:
         """Divides the rewards of the last rollout by (A,) float32."""
         buffer = self.collector.buffer
@@ -106,7 +118,11 @@ class Shard:
             population = pending.population[index]
             self.ready[name] = ReadySamples(index, population, value, value, value)
             self.units[name] = self._units(name, step[index], slot[index], population)
-        return self.set_targets()
+        sums = self.set_targets()
+        self.moments = sum(
+            (_moments(found.target, found.value) for found in self.ready.values()), np.zeros(5)
+        )
+        return sums
 
     def set_targets(self, current: Mapping[str, np.ndarray] | None = None) -> np.ndarray:
         """Computes advantages, not normalised, and targets of the ready samples.
@@ -253,14 +269,10 @@ class Shard:
         rng = seeding.generator(self._settings.seed, _ORDER, self.index, update, epoch, kind)
         return rng.permutation(count)
 
-    def moments(self) -> np.ndarray:
-        """`Moments` of the ready rows of all kinds."""
-        return sum((_moments(found.target, found.value) for found in self.ready.values()), np.zeros(5))
-
     def drop(self) -> None:
         """Drops the samples of a rollout that is not trained on."""
         if self._algorithm.normalise_reward:
-            self.returns.sums(self.collector.buffer)  # moves the running returns on
+            self.return_sums()  # moves the running returns on
         for pending in self.collector.pending.values():
             pending.keep(np.zeros(pending.count, bool), 0)
         self.collector.buffer.advance()

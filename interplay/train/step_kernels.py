@@ -21,7 +21,7 @@ def find_present(acting, network, owns, learns, mask_dead, dead_stay, present, l
         acting: (W, A) bool, of the world.
         network: (W, A), number of the player of each slot.
         owns, learns: (Q,) bool, players that are this run's networks, and those of them that learn.
-        mask_dead: only acting steps train the policy.
+        mask_dead: only acting steps train the policy; else also those of dead agents, if `dead_stay`.
         dead_stay: dead agents keep their slots, so the acting slots are the living ones.
         present, living, teaches: (W, A) bool, outputs.
     """
@@ -32,7 +32,7 @@ def find_present(acting, network, owns, learns, mask_dead, dead_stay, present, l
             present[w, a] |= acts
             if dead_stay:
                 living[w, a] = acts
-            teaches[w, a] = acts or (not mask_dead and present[w, a] and learns[player])
+            teaches[w, a] = acts or (dead_stay and not mask_dead and present[w, a] and learns[player])
             if acts and owns[player]:
                 acted += 1
     return acted

@@ -17,7 +17,7 @@ import numpy as np
 from interplay.core.settings import changed
 from interplay.core.stopping import Stop, finishing
 from interplay.train.curriculum import admit_options
-from interplay.train.devices import ON_CPU, describe, open_device, with_device
+from interplay.train.devices import ON_CPU, auto_is_card, describe, open_device, with_device
 from interplay.train.interfaced import through_interfaces
 from interplay.train.making import make_learner, registry_factory
 from interplay.train.over_machines import check_machines, follow_lead, values, versions, with_workers
@@ -205,7 +205,7 @@ def _tell_other_device(checkpoint: Checkpoint, train: TrainGroup) -> None:
     was = compute.get("device", "cpu") if isinstance(compute, Mapping) else "cpu"
     if was == (now := describe(train)):
         return
-    products = any(name in was for name in ("tf32", "bfloat16")) and train.precision == "float32"
+    products = "bfloat16" in was and train.precision == "float32"
     tell(f"this run was made on {was}; from here on, on {now}{' in float32' * products}, it has other bits")
 
 
@@ -219,7 +219,8 @@ def _changed(
     """The settings with those of `resume` that are not None."""
     train: dict[str, Any] = {}
     if device is not None:
-        train = {"device": device} | ({} if device == "cpu" else {"workers": 1})
+        alone = auto_is_card() if device == "auto" else device != "cpu"  # one process feeds a GPU
+        train = {"device": device} | ({"workers": 1} if alone else {})
         if not device.startswith(("gpu", "auto")):
             train |= ON_CPU
     train |= {key: value for key, value in given.items() if value is not None}

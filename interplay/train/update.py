@@ -159,7 +159,7 @@ class Worker:
 
     def _divide_rewards(self, returns: ReturnDeviation) -> None:
         """Divides the rollout's rewards by the deviation of all returns so far, including this rollout's."""
-        own = tree_sum([shard.returns.sums(shard.collector.buffer) for shard in self.shards])
+        own = tree_sum([shard.return_sums() for shard in self.shards])
         returns.add(reduce_in_pieces(own.ravel(), self.exchange).reshape(own.shape))
         for shard in self.shards:
             shard.divide_rewards(returns.of_agents())
@@ -318,7 +318,7 @@ class Worker:
         own.episodes.ended = 0
         lives = np.zeros(0) if own.lives.with_episodes else own.lives.take()
         return np.concatenate(
-            [shard.moments(), counts, own.episodes.windows.waiting(), lives, own.casting.take()]
+            [shard.moments, counts, own.episodes.windows.waiting(), lives, own.casting.take()]
         )
 
     def _take_windows(self, waiting: np.ndarray) -> np.ndarray:
@@ -336,7 +336,7 @@ class Worker:
 
     def add_up(self, vectors: list[np.ndarray]) -> np.ndarray:
         """The tree sum of vectors over all shards of all workers."""
-        return self.exchange.all_reduce(tree_sum(vectors))
+        return reduce_in_pieces(tree_sum(vectors), self.exchange)
 
     # -- parts ----------------------------------------------------------------------------------------
 

@@ -22,8 +22,12 @@ class View(Protocol):
 
     size: int
 
-    def of(self, world: World, slots: np.ndarray | None = None) -> np.ndarray:
-        """(W, A, size) float32, the critic's inputs now; (W, n, size) for n `slots`."""
+    def of(self, world: World, acting: np.ndarray, slots: np.ndarray | None = None) -> np.ndarray:
+        """(W, A, size) float32, the critic's inputs now; (W, n, size) for n `slots`.
+
+        Args:
+            acting: (W, A) bool, slots that act; at a time limit those that would act next.
+        """
         ...
 
 
@@ -47,7 +51,7 @@ class TeamView:
                 self._team[slot, : len(team)] = [slot, *(other for other in team if other != slot)]
         self.size = most * (self._width + 1)
 
-    def of(self, world: World, slots: np.ndarray | None = None) -> np.ndarray:
+    def of(self, world: World, acting: np.ndarray, slots: np.ndarray | None = None) -> np.ndarray:
         worlds, every = world.num_worlds, len(self._team)
         team = self._team if slots is None else self._team[slots]
         seen = np.zeros((worlds, every + 1, self._width + 1), np.float32)
@@ -55,7 +59,7 @@ class TeamView:
         for kind in self._kinds:
             flat = _flat(kind, observations[kind.name], worlds)
             seen[:, list(kind.slots), : flat.shape[2]] = flat
-        seen[:, :every, -1] = world.timestep.acting
+        seen[:, :every, -1] = acting
         return seen[:, team].reshape(worlds, len(team), self.size)
 
 
@@ -77,7 +81,7 @@ class WorldView:
         self._marks = np.eye(slots, dtype=np.float32)[place]
         self.size = self._state + slots
 
-    def of(self, world: World, slots: np.ndarray | None = None) -> np.ndarray:
+    def of(self, world: World, acting: np.ndarray, slots: np.ndarray | None = None) -> np.ndarray:
         asked = slice(None) if slots is None else slots
         marks = self._marks[asked]
         view = np.empty((world.num_worlds, len(marks), self.size), np.float32)

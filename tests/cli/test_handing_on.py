@@ -439,7 +439,7 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "world": ("survival/1v1-heals-low", {"train.settings.world.id": "survival/1v1-heals-low"}),
         "preset": ("--preset fanti2022", {"train.settings.ppo.epochs": 400}),
         "device": ("--device gpu:1", {"train.settings.train.device": "gpu:1", "train.settings.train.workers": 1}),
-        "precision": ("--precision tf32", {"train.settings.train.precision": "tf32"}),
+        "precision": ("--precision bfloat16", {"train.settings.train.precision": "bfloat16"}),
         "threads": ("--threads 3", {"train.settings.train.threads": 3}),
     }, {
         "world": (WORLD, {"train_in_bank.settings.world.id": WORLD}),
@@ -465,7 +465,7 @@ CASES: dict[str, tuple[Any, list[Case]]] = {
         "steps": ("--steps 12000", {"resume.steps": 12_000}),
         "accept_settings": ("--accept-settings", {"resume.accept_settings": True}),
         "device": ("--device cpu", {"resume.device": "cpu"}),
-        "precision": ("--precision tf32", {"resume.precision": "tf32"}),
+        "precision": ("--precision bfloat16", {"resume.precision": "bfloat16"}),
         "threads": ("--threads auto", {"resume.threads": "auto"}),
         "trust": ("--trust", {"resume.trust": True}),
         "nodes": ("--nodes 4", {"resume.machines": MACHINES}),

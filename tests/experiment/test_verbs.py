@@ -180,7 +180,7 @@ def test_two_policies_learn(tmp_path):
         stop={"timesteps_total": 8_000},
         settings={
             "network": {"hidden": [32]},
-            "a2c": {"learning_rate": 1e-2, "normalise_advantage": True, "rollout": 16},
+            "a2c": {"normalise_advantage": True, "rollout": 16},
         },
         config={"num_envs_per_worker": 8},
     )

@@ -48,13 +48,15 @@ class PlainCollector(Collector):
     def begin_step(self, t: int) -> np.ndarray:
         timestep, at = self.world.timestep, self.buffer.earlier + t
         self._seat()
+        self._acting = timestep.acting.copy()
         self.present |= timestep.acting
         if self.world.dead_stay:
             self.lives.living = timestep.acting.copy()
-        teaches = timestep.acting if self._mask_dead else timestep.acting | self._learning()
+        the_dead = self.world.dead_stay and not self._mask_dead
+        teaches = timestep.acting | self._learning() if the_dead else timestep.acting
         self._teaches = self.buffer.acting[at] = teaches.copy()
         self.acted += int(np.count_nonzero(timestep.acting & self._own[self._network]))
-        return teaches | self._learning() if t % IDLE_EVERY == IDLE_EVERY - 1 else teaches.copy()
+        return teaches | self._learning() if t % IDLE_EVERY == 0 else teaches.copy()
 
     def step(self, t: int, results: Mapping[str, StepOutputs]) -> None:
         timestep, at = self.world.timestep, self.buffer.earlier + t
@@ -62,7 +64,8 @@ class PlainCollector(Collector):
         for name, (step_rows, outputs, memory) in results.items():
             own, where = self.networks[name].distribution, self._places(name, step_rows.picked)
             self.buffer.value[at].reshape(-1)[where] = outputs[:, -1]
-            self._keep_plainly(name, step_rows, outputs[: step_rows.kept], at, where[: step_rows.kept])
+            if name in self._kinds_that_learn:
+                self._keep_plainly(name, step_rows, outputs[: step_rows.kept], at, where[: step_rows.kept])
             if memory is not None:
                 acts = self._teaches.reshape(-1)[where]
                 self.memory[name][step_rows.picked[acts]] = memory[acts]
@@ -72,6 +75,7 @@ class PlainCollector(Collector):
             actions[name] = own.to_world(flat.reshape(self.world.num_worlds, -1, own.columns))
         ours = actions if len(actions) > 1 else next(iter(actions.values()))
         timestep = self.world.step(self.opponents.act(ours, timestep, self._network))
+        self._acting = np.where(timestep.truncated, self._acting, timestep.acting)
         self.buffer.reward[at] = timestep.reward
         self.buffer.ended[at] = timestep.terminated | timestep.truncated | timestep.over[:, None]
         self.buffer.bootstrap[at] = 0.0
@@ -119,7 +123,7 @@ class PlainCollector(Collector):
         )
         own.layout.write(told, picked, seen.rows)
         if seen.view is not None and self._view is not None:
-            seen.view[...] = self._view.of(self.world).reshape(-1, self._view.size)[where]
+            seen.view[...] = self._view.of(self.world, self._acting).reshape(-1, self._view.size)[where]
         if seen.memory is not None and seen.fresh is not None:
             seen.memory[...] = self.memory[name][picked]
             seen.fresh[...] = self.fresh.reshape(-1)[where]

@@ -81,8 +81,8 @@ def settings_of(updates: int, workers: int = 1) -> TrainSettings:
             "metric": "episode_length",
             "at_high": "left",
             "at_low": "right",
-            "high": 17.3,
-            "low": 17.1,
+            "high": 18.0,
+            "low": 17.5,
             "episodes": 20,
         },
     )

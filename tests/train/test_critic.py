@@ -15,6 +15,7 @@ from interplay.registry import make_world
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import load_policy, train
 from interplay.train.views import TeamView, WorldView
+from tests.train import toy_worlds
 from tests.train.runs import short_run, worker_of
 from tests.train.toy_worlds import Corridor, TwoKinds, make_two_kinds
 
@@ -61,7 +62,7 @@ def test_a_team_is_seen_with_oneself_first() -> None:
 
     class Stub:
         num_worlds = 1
-        timestep = type("T", (), {"observation": None, "acting": np.array([[True, False, True]])})()
+        timestep = type("T", (), {"observation": None})()
 
         def by_kind(self, tree: Any) -> Any:
             return {
@@ -71,7 +72,7 @@ def test_a_team_is_seen_with_oneself_first() -> None:
 
     view = TeamView(kinds, [(0, 1), (2,)])
     assert view.size == 8
-    seen = view.of(Stub())[0].tolist()  # type: ignore[arg-type]
+    seen = view.of(Stub(), np.array([[True, False, True]]))[0].tolist()  # type: ignore[arg-type]
     assert seen[0] == [1, 3, 4, 1, 7, 0, 0, 0]
     assert seen[1] == [7, 0, 0, 0, 1, 3, 4, 1]
     assert seen[2] == [2, 5, 6, 1, 0, 0, 0, 0]  # alone; nobody's numbers are zeros
@@ -85,6 +86,24 @@ def test_only_a_critic_that_sees_the_team_can_tell_what_the_mate_brings() -> Non
         explained[critic] = np.mean([n["explained_variance"] for n in numbers[-5:]])
     assert explained["team"] > 0.9
     assert explained["own"] < 0.3
+
+
+def test_at_a_time_limit_the_team_is_seen_as_if_the_episode_went_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same steps, cut and not cut: an agent that arrived and waits does not act, the others do."""
+    steps, values = 12, {}
+    for limit in (steps, steps + 1):
+        monkeypatch.setattr(toy_worlds, "LIMIT", limit)
+        worker = worker_of(settings_of("team", ppo={"rollout": steps}, seed=3), make_pairs)
+        worker.play()
+        own = [shard.collector for shard in worker.shards]
+        values[limit] = np.concatenate(
+            [each.buffer.bootstrap[-1] if limit == steps else each.buffer.last_value for each in own]
+        )
+    acting = np.concatenate([each.world.timestep.acting for each in own])
+    going = np.concatenate([each.world.state.steps == steps for each in own])
+    still = (np.concatenate([each.buffer.acting[-1] for each in own]) == acting).all(axis=1) & going
+    assert (still & ~acting.all(axis=1)).any(), "none waits"
+    assert np.array_equal(values[steps][still], values[steps + 1][still])
 
 
 def make_battle(num_worlds: int, seed: int, first_world: int) -> World:
@@ -105,13 +124,14 @@ def test_a_unit_is_shown_the_state_of_its_own_side() -> None:
     world = make_world("battle/10m_vs_11m", 2, randomize="all")
     world.reset()
     view, states = WorldView(world), world.team_states()
-    seen, first = view.of(world), 0
+    acting = world.timestep.acting
+    seen, first = view.of(world, acting), 0
     for side, size in enumerate((10, 11)):
         own = seen[:, first : first + size]
         assert (own[..., :-21] == states[:, side, None]).all()
         assert (own[..., -21:] == np.eye(21)[:size]).all()
         first += size
-    assert np.array_equal(view.of(world, np.array([0, 10])), seen[:, [0, 10]])
+    assert np.array_equal(view.of(world, acting, np.array([0, 10])), seen[:, [0, 10]])
 
 
 def test_the_policy_never_sees_the_view() -> None:

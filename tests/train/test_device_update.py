@@ -29,6 +29,8 @@ from tests.train.meadow import make_meadow
 from tests.train.test_minibatches import Crowded
 from tests.train.toy_worlds import make_corridor, make_two_kinds
 
+pytestmark = pytest.mark.filterwarnings("ignore:train.learners")
+
 ROWS = Terms._fields.index("rows")
 TILES = {"network": {"kind": "tiles", "width": 8}}
 ATTENTION = {"network": {"kind": "attention", "width": 4, "heads": 1, "tail": 4}}
@@ -39,6 +41,7 @@ CASES: dict[str, tuple[Any, dict[str, Any]]] = {
     "four shards": (make_corridor, {"train": {"shards": 4}}),
     "memory": (make_corridor, MEMORY),
     "two kinds": (make_two_kinds, {}),
+    "one kind of two learns": (make_two_kinds, {"train": {"learners": ["guide"]}}),
     "attention": (Crowded, ATTENTION),
     "deaths in populations": (make_meadow, TILES | {"population": {"block": 24}}),
     "memory in populations": (make_corridor, merge(MEMORY, SIDES)),
@@ -95,7 +98,8 @@ class Played:
     def slow_sum(self, orders: Mapping[str, np.ndarray], minibatch: int) -> np.ndarray:
         """The sum over a minibatch as the processor finds it: a block of every population's rows."""
         parts = []
-        for name, samples in self.samples.items():
+        for name in self.learner.kinds_that_learn:
+            samples = self.samples[name]
             network, chosen = self.learner.networks[name], orders[name][minibatch :: self.minibatches]
             rows, population = np.asarray(samples.rows)[chosen], np.asarray(samples.population)[chosen]
             parts.append(slow_gradient(self.learner, network, samples, rows, population))
@@ -162,11 +166,11 @@ def test_every_row_is_taken_once_an_epoch(case: str) -> None:
     """Two roads: the units in the orders, and the rows that the program counts of each population."""
     played = Played(*CASES[case])
     drawn = [played.orders(epoch) for epoch in range(3)]
-    for orders in drawn:
-        for name, order in orders.items():
-            assert np.array_equal(np.sort(order), np.arange(int(played.samples[name].count)))
-            assert not np.array_equal(order, np.sort(order))
-    assert not any(np.array_equal(drawn[0][name], drawn[1][name]) for name in drawn[0])
+    for name in played.learner.kinds_that_learn:
+        for orders in drawn:
+            assert np.array_equal(np.sort(orders[name]), np.arange(int(played.samples[name].count)))
+            assert not np.array_equal(orders[name], np.sort(orders[name]))
+        assert not np.array_equal(drawn[0][name], drawn[1][name])
     terms, enough = played.run()
     assert not enough
     counted = terms.reshape(3, played.minibatches, -1, NUM_TERMS)[..., ROWS]
@@ -182,8 +186,8 @@ def test_every_row_is_taken_once_an_epoch(case: str) -> None:
 
 def test_an_update_is_its_gradients_one_after_another_and_ends_before_the_step_that_is_too_much() -> None:
     """The twin takes the processor's gradients by hand; the KL passes its limit in the second epoch."""
-    played = Played(make_corridor, {"ppo": {"target_kl": 0.0065, "learning_rate": 0.004}})
-    twin = Played(make_corridor, {"ppo": {"target_kl": 0.0065, "learning_rate": 0.004}})
+    played = Played(make_corridor, {"ppo": {"target_kl": 0.011, "learning_rate": 0.004}})
+    twin = Played(make_corridor, {"ppo": {"target_kl": 0.011, "learning_rate": 0.004}})
     terms, enough = played.run()
     assert enough
     assert played.minibatches + 1 < len(terms) < 2 * played.minibatches
@@ -274,7 +278,6 @@ def test_a_cards_program_has_no_branch_and_no_loop_but_scans(case: str) -> None:
     ("precision", "product"),
     [
         ("float32", "precision = [HIGHEST, HIGHEST]"),
-        ("tf32", "lhs_precision_type = tf32"),
         ("bfloat16", "lhs_precision_type = bf16"),
     ],
 )

@@ -170,17 +170,28 @@ def test_auto_is_a_card_where_jax_and_system_have_one(
     assert devices.with_device(asked).train.device == found
 
 
+@pytest.mark.parametrize(("has_card", "found"), [(True, ("gpu", 1)), (False, ("cpu", 4))])
+def test_resuming_on_auto_gives_up_workers_for_a_card_alone(
+    monkeypatch: pytest.MonkeyPatch, has_card: bool, found: tuple[str, int]
+) -> None:
+    monkeypatch.setattr(devices, "_has_cuda", lambda: True)
+    monkeypatch.setattr(devices, "has_card", lambda: has_card)
+    run = changed(SETTINGS, {"train": {"workers": 4}}, "test")
+    train = devices.with_device(_changed(run, "test", "auto", None)).train
+    assert (train.device, train.workers) == found
+
+
 def test_auto_without_a_card_names_what_it_leaves(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(devices, "has_card", lambda: False)
-    for precision, count, lines in (("float32", 1, 0), ("tf32", 1, 1), ("tf32", 4, 2)):
+    for precision, count, lines in (("float32", 1, 0), ("bfloat16", 1, 1), ("bfloat16", 4, 2)):
         own = {"device": "auto", "precision": precision, "devices": count}
         found = devices.with_device(changed(SETTINGS, {"train": own}, "test")).train
         assert (found.device, found.precision, found.devices) == ("cpu", "float32", 1)
         printed = capsys.readouterr().err
         assert len(printed.splitlines()) == lines
-        assert ("train.precision is float32, not tf32" in printed) == (precision == "tf32")
+        assert ("train.precision is float32, not bfloat16" in printed) == (precision == "bfloat16")
         assert ("train.devices is 1, not 4" in printed) == (count == 4)
 
 
@@ -237,8 +248,12 @@ def test_a_card_that_fails_in_mid_run_is_told_in_a_line() -> None:
 
 @pytest.mark.parametrize("device", ["cpu", "host:0"])
 def test_products_of_another_precision_are_for_cards(device: str) -> None:
-    with pytest.raises(UserError, match=f"precision = tf32 is for GPUs; leave it out with device = {device}"):
-        changed(SETTINGS, {"train": {"device": device, "precision": "tf32"}}, "train")
+    with pytest.raises(
+        UserError, match=f"precision = bfloat16 is for GPUs; leave it out with device = {device}"
+    ):
+        changed(SETTINGS, {"train": {"device": device, "precision": "bfloat16"}}, "train")
+    with pytest.raises(UserError, match="cuBLASLt"):
+        changed(SETTINGS, {"train": {"device": "gpu", "precision": "tf32"}}, "train")
     assert changed(SETTINGS, {"train": {"device": device, "precision": "float32"}}, "train") == changed(
         SETTINGS, {"train": {"device": device}}, "train"
     )
@@ -252,16 +267,16 @@ def test_a_run_of_a_card_goes_on_in_float32_on_the_processor(
     file, newest = run / "settings.toml", latest_checkpoint(run)
     assert newest is not None
     moved = changed(
-        read_settings(file, TrainSettings), {"train": {"device": "gpu", "precision": "tf32"}}, "test"
+        read_settings(file, TrainSettings), {"train": {"device": "gpu", "precision": "bfloat16"}}, "test"
     )
     on_cpu = _changed(moved, "test", "cpu", None)
     assert (on_cpu.train.device, on_cpu.train.precision) == ("cpu", "float32")
-    assert _changed(moved, "test", "gpu:1", None).train.precision == "tf32"
+    assert _changed(moved, "test", "gpu:1", None).train.precision == "bfloat16"
     checkpoint = read_checkpoint(newest)
-    checkpoint.record["compute"] |= {"device": "gpu (NVIDIA H100, tf32)"}
+    checkpoint.record["compute"] |= {"device": "gpu (NVIDIA H100, bfloat16)"}
     _tell_other_device(checkpoint, on_cpu.train)
     assert (
-        "made on gpu (NVIDIA H100, tf32); from here on, on cpu in float32, it has other bits"
+        "made on gpu (NVIDIA H100, bfloat16); from here on, on cpu in float32, it has other bits"
         in capsys.readouterr().err
     )
 

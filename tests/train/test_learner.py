@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from threading import Barrier, Lock, Thread
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.settings import changed
 from interplay.core.world import World
-from interplay.train.learner import Epoch, Learner
+from interplay.train.learner import BAD, Epoch, Learner
 from interplay.train.losses import Terms
 from interplay.train.minibatches import join_batches, make_epoch
 from interplay.train.parallel.exchange import SharedMemory, SingleProcess, create_block
@@ -18,6 +20,7 @@ from interplay.train.populations import find_populations
 from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.settings import NetworkGroup, PpoGroup, TrainGroup, TrainSettings, WorldChoice
 from interplay.train.shard import Shard, make_shard
+from tests.train.runs import short_run, worker_of
 from tests.train.toy_worlds import make_corridor, make_two_kinds
 
 SETTINGS = TrainSettings(
@@ -85,8 +88,31 @@ def test_the_step_of_the_minibatch_that_is_enough_is_not_taken() -> None:
     np.testing.assert_allclose(learner.vectors["agent"], twin.vectors["agent"], atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:train.learners")
+@pytest.mark.parametrize("device", ["cpu", "host:0"])
+def test_losses_and_the_kl_stop_are_of_the_kinds_that_learn(device: str) -> None:
+    """A frozen kind, whose KL is 0, neither dilutes the KL nor counts in the rows."""
+    group = {"rollout": 32, "minibatch": 1024, "epochs": 3, "learning_rate": 0.05, "target_kl": 1e-6}
+    train = {"shards": 1, "learners": ["walker"], "device": device}
+    worker = worker_of(short_run("two", ppo=group, train=train), make_two_kinds)
+    worker.play()
+    worker.estimate()
+    network, pending = worker.learner.networks["walker"], worker.shards[0].collector.pending["walker"]
+    assert worker.shards[0].collector.pending["guide"].count == 0
+    own = slice(0, pending.count)
+    numbers = worker.learn()
+    assert numbers["gradient_steps"] == 1  # the second epoch's first minibatch, which is all rows, is enough
+    assert numbers["rows"] == 2 * pending.count
+    rows = {dtype: array[own] for dtype, array in pending.seen.rows.items()}
+    parameters, _ = network._network(worker.learner.vectors["walker"][0])(network._read(rows))
+    log_ratio = network.distribution.log_prob(parameters, pending.action[own], None) - pending.log_prob[own]
+    kl = float(np.mean((np.exp(log_ratio) - 1.0 - log_ratio)[pending.acts[own]]))
+    assert kl > 1e-6
+    assert numbers["kl"] == pytest.approx(kl / 2, rel=1e-3)  # mean of two minibatches, the first with 0
+
+
 def test_meetings_that_python_ends_give_the_same_bits() -> None:
-    """Two learners in two threads of one process, whose programs run one after another: the one that waits gives up again and again."""
+    """Two learners in two threads of one process; the first waits for the second, so that its program gives up."""
     learners = [learner_of(make_corridor(1, 0, 0)) for _ in range(3)]
     shards = [played(learners[2], index) for index in range(2)]
     minibatches = max(shard.minibatches() for shard in shards)
@@ -107,6 +133,7 @@ def test_meetings_that_python_ends_give_the_same_bits() -> None:
         learners[rank].gradient(epochs, 0)  # compiled before anybody waits
         learners[rank].run_epoch(epochs, 0, exchanges[rank])
         barrier.wait()
+        time.sleep(0.5 * rank)
         learners[rank].run_epoch(epochs, minibatches, exchanges[rank])
 
     barrier = Barrier(2)
@@ -147,6 +174,15 @@ def test_a_gradient_that_is_not_finite_is_named(learner: Learner, bad: float) ->
     named = [network.tensor_at(i) == "value/layers/0/weight" for i in range(network.size)]
     total[int(np.flatnonzero(named)[5])] = bad
     with pytest.raises(UserError, match="update 3: gradient of value/layers/0/weight is not finite; lower"):
+        learner.refuse(total, 3)
+
+
+def test_a_sum_that_overflows_is_refused_with_its_largest_number(learner: Learner) -> None:
+    """Each number is finite, their sum is not: the verdict is `BAD`, so `refuse` raises."""
+    total = np.full(learner.size, 1e38, np.float32)
+    total[-2] = 2e38  # guess
+    assert learner._verdict(jnp.asarray(total)) == BAD
+    with pytest.raises(UserError, match="update 3: loss term guess"):
         learner.refuse(total, 3)
 
 

@@ -70,8 +70,9 @@ def test_kinds_that_do_not_learn_keep_their_weights_over_minibatches_and_epochs(
         "num_worlds": 4,
         "ppo": group,
         "train": TRAIN | {"learners": ["walker"]},
+        "network": {"kind": "mlp", "hidden": [4], "normalise": True},
     }
-    settings = build(TrainSettings, {**values, "network": {"kind": "mlp", "hidden": [4]}}, "test")
+    settings = build(TrainSettings, values, "test")
     worker = Worker(
         settings, make_two_kinds, make_learner(settings, make_two_kinds, begins=True), SingleProcess()
     )

@@ -92,10 +92,11 @@ def adam(gradients: list[np.ndarray], epsilon: float) -> list[np.ndarray]:
 
 
 def rms(gradients: list[np.ndarray]) -> list[np.ndarray]:
+    """torch.optim.RMSprop with alpha 0.99 and epsilon 1e-5, as in Stable-Baselines3's A2C."""
     squares, found = np.zeros(2), []
     for gradient in gradients:
         squares = 0.99 * squares + 0.01 * gradient**2
-        found.append(gradient / np.sqrt(squares + 1e-5))
+        found.append(gradient / (np.sqrt(squares) + 1e-5))
     return found
 
 

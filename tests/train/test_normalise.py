@@ -11,7 +11,10 @@ from gymnasium import Env, spaces
 
 import interplay
 from interplay.train.export import plain
+from interplay.train.losses import NUM_TERMS, Terms
+from interplay.train.making import registry_factory
 from interplay.train.networks.flat import MOST, merged
+from tests.train.runs import short_run, worker_of
 from tests.train.test_exporting import made
 
 pytestmark = pytest.mark.slow
@@ -77,6 +80,24 @@ def test_sums_are_taken_of_boxes_and_by_population() -> None:
     assert sums[0, 1 + 5 : 1 + 7].tolist() == [0.0, 1.5]
     assert sums[0, 1 + width + 5 : 1 + width + 7].tolist() == [1.5, 1.25]
     assert np.count_nonzero(sums) == 4
+
+
+def test_weight_decay_moves_weights_and_no_moments() -> None:
+    """Without a gradient Adam's first step is the learning rate, towards 0."""
+    own = {"policy_gradient": {"weight_decay": 0.5}, "network": {"kind": "mlp", "normalise": True}}
+    settings = short_run("matrix/credit", algorithm="policy_gradient", **own)
+    learner = worker_of(settings, registry_factory(settings)).learner
+    (kind,) = learner.networks
+    before = np.maximum(learner.vectors[kind], 2.0)  # deviations stay the 1e30 before the first rows
+    learner.begin_with({kind: before})
+    total = np.zeros(learner.size, np.float32)
+    total[-NUM_TERMS:][Terms._fields.index("rows")] = 1.0
+    learner.apply(total)
+    moved = learner.networks[kind].split((before - np.array(learner.vectors[kind]))[0])
+    for name, array in moved.items():
+        rate = 0.0 if name.startswith("normaliser/") else settings.policy_gradient.learning_rate
+        assert array == pytest.approx(np.full(array.shape, rate), rel=1e-3), name
+    learner.load(learner.save())
 
 
 def test_what_is_far_from_zero_is_learnt_with_the_moments_of_all_that_was_seen(tmp_path: Path) -> None:

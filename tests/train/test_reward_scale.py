@@ -15,7 +15,8 @@ from interplay.core.errors import UserError
 from interplay.core.world import Kind
 from interplay.train.reward_scale import LEAST, DiscountedReturns, ReturnDeviation, reward_factors
 from interplay.train.samples import TrajectoryBuffer
-from tests.train.runs import log_of
+from tests.train.runs import log_of, short_run, worker_of
+from tests.train.toy_worlds import Corridor
 
 
 def filled(rng: np.random.Generator, steps: int, shape: tuple[int, int]) -> TrajectoryBuffer:
@@ -27,31 +28,37 @@ def filled(rng: np.random.Generator, steps: int, shape: tuple[int, int]) -> Traj
     return buffer
 
 
-def returns_by_hand(buffers: list[TrajectoryBuffer], slot: int, gamma: float) -> np.ndarray:
-    """The discounted returns of a slot in its acting steps, over all worlds."""
+def returns_by_hand(
+    buffers: list[TrajectoryBuffer], learnt: np.ndarray, slot: int, gamma: float, by_decision: bool
+) -> np.ndarray:
+    """The discounted returns of a slot in the steps that count, over all worlds."""
     found = []
     for world in range(buffers[0].reward.shape[1]):
-        total = 0.0
+        rewards: list[float] = []  # of the life so far, each discounted to the present step
         for buffer in buffers:
             for t in range(2, 2 + buffer.steps):
-                total = gamma * total + float(buffer.reward[t, world, slot])
-                if buffer.acting[t, world, slot]:
-                    found.append(total)
+                rewards.append(float(buffer.reward[t, world, slot]))
+                if learnt[t, world, slot]:
+                    found.append(sum(rewards))
+                if buffer.acting[t, world, slot] or not by_decision:
+                    rewards = [gamma * reward for reward in rewards]
                 if buffer.ended[t, world, slot]:
-                    total = 0.0
+                    rewards = []
     return np.array(found)
 
 
+@pytest.mark.parametrize("by_decision", [False, True])
 @pytest.mark.parametrize("by", ["kind", "agent"])
-def test_the_running_deviation_is_that_of_all_returns(by: Any) -> None:
+def test_the_running_deviation_is_that_of_all_returns(by: Any, by_decision: bool) -> None:
     rng, gamma = np.random.default_rng(5), 0.9
     buffers = [filled(rng, steps=40, shape=(6, 3)) for _ in range(3)]
     box = spaces.Dict(seen=spaces.Box(0, 1, (1,), np.float32))
     kinds = [Kind("a", (0, 2), box, box), Kind("b", (1,), box, box)]
-    running, carried = ReturnDeviation(by, kinds, ["x", "y", "z"]), DiscountedReturns((6, 3), gamma)
+    running = ReturnDeviation(by, kinds, ["x", "y", "z"])
+    carried, learnt = DiscountedReturns((6, 3), gamma, by_decision), rng.random((42, 6, 3)) < 0.5
     for buffer in buffers:
-        running.add(carried.sums(buffer))
-    each = [returns_by_hand(buffers, slot, gamma) for slot in range(3)]
+        running.add(carried.sums(buffer, learnt))
+    each = [returns_by_hand(buffers, learnt, slot, gamma, by_decision) for slot in range(3)]
     groups = [np.concatenate([each[0], each[2]]), each[1]] if by == "kind" else each
     assert running.divisors == pytest.approx([max(g.std(), LEAST * abs(g.mean())) for g in groups], rel=1e-4)
     of_agents = running.divisors[[0, 1, 0]] if by == "kind" else running.divisors
@@ -97,6 +104,30 @@ class Signs(ParallelEnv):
         self.signs = self.rng.choice([-1, 1], 2)
         pairs = zip(self.possible_agents, self.signs, (1, -1), strict=True)
         return {agent: np.array([sign, me], np.float32) for agent, sign, me in pairs}
+
+
+class OnePaid(Corridor):
+    """Rewards of the first walker alone."""
+
+    def _step(self, action: Any) -> Any:
+        super()._step(action)
+        self.state.reward[:, 1] = 0.0
+        return self._read()
+
+
+def test_returns_of_opponents_do_not_count() -> None:
+    """Without a discount a return is a reward, so the learner's divided rewards have deviation 1."""
+    settings = short_run(
+        "tests.train.test_reward_scale:OnePaid",
+        sides={"by": "seat"},
+        opponents={"walker_1": "random"},
+        ppo={"normalise_reward": "kind", "gamma": 0.0},
+    )
+    worker = worker_of(settings, OnePaid)
+    worker.play()
+    own = [shard.collector.buffer for shard in worker.shards]
+    rewards = np.concatenate([buffer.reward[:, :, 0][buffer.acting[:, :, 0]] for buffer in own])
+    assert rewards.std() == pytest.approx(1.0, rel=1e-4)
 
 
 @pytest.mark.slow

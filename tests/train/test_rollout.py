@@ -22,7 +22,7 @@ from interplay.train.settings import TrainSettings
 from interplay.train.shard import Shard, make_shard
 from tests.train.plain_rollout import count_episodes
 from tests.train.runs import short_run
-from tests.train.toy_worlds import LENGTH, LIMIT, PLACE, Corridor, make_corridor
+from tests.train.toy_worlds import LENGTH, LIMIT, PLACE, Corridor, TwoKinds, make_corridor, make_two_kinds
 
 WORLDS, STEPS, SEED = 6, 48, 1
 
@@ -114,28 +114,69 @@ def test_only_lives_that_were_cut_are_bootstrapped(collector: Collector) -> None
 
 
 def test_those_who_arrived_are_present_but_do_not_act(collector: Collector) -> None:
-    """They give a sample of their value in every eighth step; it teaches no policy."""
+    """They give a sample of their value in the first step and every eighth after it; it teaches no policy."""
     pending, slots = collector.pending["agent"], collector.present.size
     arrived = pending.seen.rows["float32"][: pending.count, PLACE] == LENGTH - 1
     acts = pending.acts[: pending.count]
     assert arrived.any()
     assert np.array_equal(acts, ~arrived)
-    assert set(pending.step[: pending.count][~acts] % IDLE_EVERY) == {IDLE_EVERY - 1}
+    assert set(pending.step[: pending.count][~acts] % IDLE_EVERY) == {0}
     idle = 0
     for t in range(STEPS):
         own = samples_of(collector, t)
         acting = np.count_nonzero(collector.buffer.acting[t])
-        everyone = t % IDLE_EVERY == IDLE_EVERY - 1  # nobody is absent in this world
+        everyone = t % IDLE_EVERY == 0  # nobody is absent in this world
         assert own.stop - own.start == (slots if everyone else acting)
         assert len(set(pending.slot[own].tolist())) == own.stop - own.start
         idle += slots - acting if everyone else 0
     assert idle == np.count_nonzero(~acts) > 0
 
 
-def test_those_who_are_present_act_and_teach_where_the_dead_are_not_masked() -> None:
-    settings, world = settings_of(mask_dead=False), Corridor()
+class Turns(Corridor):
+    """Two agents act in turn in episodes without an end."""
+
+    def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
+        super()._reset(which, seeds)
+        self.state.acting[which, 1] = False
+        return self._read()
+
+    def _step(self, action: np.ndarray) -> TimeStep:
+        self.state.acting[:] = ~self.state.acting
+        return self._read()
+
+
+@pytest.mark.parametrize("rollout", [5, 16])
+def test_the_values_that_end_a_rollout_are_trained_in_the_next(rollout: int) -> None:
+    settings, world = settings_of(rollout=rollout), Turns(WORLDS)
     learner = Learner(world.kinds, settings, with_opponents(settings, world))
-    shard = make_shard(0, make_corridor, learner, settings)
+    world.reset()
+    shard, waiting = Shard(0, world, learner, settings), np.zeros(0)
+    for update in range(4):
+        shard.play(learner.inference_parameters(), update)
+        pending = shard.collector.pending["agent"]
+        step, acts, slot = (array[: pending.count] for array in (pending.step, pending.acts, pending.slot))
+        assert np.array_equal(slot[(step == 0) & ~acts], waiting)
+        waiting = np.flatnonzero(~world.timestep.acting)
+        assert shard.collector.buffer.last_value.reshape(-1)[waiting].all()
+        shard.estimate()
+        shard.finish()
+
+
+def test_agents_that_wait_are_not_dead() -> None:
+    settings, world = settings_of(mask_dead=False), Turns(WORLDS)
+    learner = Learner(world.kinds, settings, with_opponents(settings, world))
+    world.reset()
+    collector = Shard(0, world, learner, settings).collector
+    collect([collector], learner.inference_parameters(), 0)
+    assert collector.buffer.acting.sum() == STEPS * WORLDS  # one of two agents
+
+
+def test_those_who_are_present_act_and_teach_where_the_dead_are_not_masked() -> None:
+    settings, world = settings_of(mask_dead=False), Corridor(WORLDS, SEED)
+    world.dead_stay = True
+    world.reset()
+    learner = Learner(world.kinds, settings, with_opponents(settings, world))
+    shard = Shard(0, world, learner, settings)
     shard.play(learner.inference_parameters(), 0)
     shard.estimate()
     collector, ready = shard.collector, shard.ready["agent"]
@@ -206,6 +247,15 @@ def test_bad_numbers_are_named_with_the_update(collector: Collector) -> None:
         rf'observation\["place"\] is not finite in float32, {place}',
     )
     pending.seen.rows["float32"][pending.count] = np.nan  # nobody reads it
+
+
+def test_a_bad_value_is_named_with_its_kind() -> None:
+    world, settings = TwoKinds(), settings_of()
+    learner = Learner(world.kinds, settings, with_opponents(settings, world))
+    collector = make_shard(0, make_two_kinds, learner, settings).collector
+    collector.buffer.value[0, 0, 2] = np.nan
+    with pytest.raises(UserError, match="value of the network of guide"):
+        collector.refuse_bad_numbers(7)
 
 
 def told(statistics: EpisodeStatistics) -> np.ndarray:

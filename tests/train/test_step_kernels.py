@@ -25,7 +25,8 @@ MLP = {"kind": "mlp", "hidden": [8]}
 RUNS: dict[str, dict[str, Any]] = {
     "deaths and heals": {"world": "survival/2v2-all-low"},
     "cuts": {"make": make_corridor},
-    "the dead teach": {"make": make_corridor, "ppo": {"mask_dead": False}},
+    "the dead teach": {"world": "survival/2v2-all-low", "ppo": {"mask_dead": False}},
+    "agents that wait do not": {"make": make_corridor, "ppo": {"mask_dead": False}},
     "two kinds": {"make": make_two_kinds},
     "births": {"make": make_meadow},
     "a horizon": {

@@ -139,6 +139,16 @@ def test_predictions_before_learning_are_those_stored_in_the_rollout(make: Any, 
             shard.finish()
 
 
+def test_later_epochs_do_not_change_how_well_the_values_of_play_fit() -> None:
+    explained = [
+        worker_of(settings_of(vtrace={"epochs": epochs, "learning_rate": 0.1}), make_corridor).update()[
+            "explained_variance"
+        ]
+        for epochs in (1, 3)
+    ]
+    assert explained[0] == explained[1]
+
+
 def test_a_second_epoch_learns_from_other_targets(monkeypatch: pytest.MonkeyPatch) -> None:
     """They equal `estimate` of the values and ratios that the network gives when it is called directly."""
     own = {"vtrace": {"epochs": 2, "learning_rate": 1e-2, "minibatch": 256}, "network": {"hidden": [8]}}

@@ -67,7 +67,7 @@ class Segments(NamedTuple):
     Attributes:
         reward: float32, earned in the step, scaled.
         value: float32, V of the observation that the step began with, by the networks as they are now.
-        acting: bool, the step trains the policy: the slot acted, or `mask_dead` is off and its life went on.
+        acting: bool, the step trains the policy: the slot acted, or `mask_dead` is off and its agent is dead but present.
         ended: bool, the slot's life or its world's episode ended in the step.
         bootstrap: float32, read where `ended`: 0 if terminated, V of the last observation if truncated.
         last_value: (W, A) float32, V of the observation after the last step.

@@ -148,7 +148,8 @@ class TeamRecorder:
             memory = self._members(self._collector.memory[team_group.kind], number)[teams]
         state = np.zeros((len(teams), 0), np.float32)
         if view is not None:
-            state = view.of(self._world, team_group.teams[:, 0]).reshape(-1, view.size)[teams]
+            acting = self._of_slots(acts, teams, team_group)
+            state = view.of(self._world, acting, team_group.teams[:, 0]).reshape(-1, view.size)[teams]
         if self.bad is None and not np.isfinite(state).all():
             self.bad = "the mixer's input (qmix.state)"
         return TeamInput(
@@ -187,6 +188,13 @@ class TeamRecorder:
         padding = np.zeros((len(slots), 1), slots.dtype)
         members = np.concatenate([slots, padding], axis=1)[:, team_group.teams]
         return members.reshape(-1, team_group.teams.shape[1])
+
+    def _of_slots(self, members: np.ndarray, teams: np.ndarray, team_group: TeamGroup) -> np.ndarray:
+        """(n, M) bool of members of n teams as (W, A) bool of slots; False for all other slots."""
+        world, team = np.divmod(teams, len(team_group.teams))
+        slots = np.zeros((self._world.num_worlds, len(self._world.agents) + 1), bool)
+        slots[world[:, None], team_group.teams[team]] = members
+        return slots[:, :-1]
 
     def _learnt(self, team_group: TeamGroup, network: np.ndarray) -> np.ndarray:
         """(W G,) bool, teams that learn and are played by the run's network alone."""

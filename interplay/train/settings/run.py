@@ -108,7 +108,7 @@ class TrainGroup(Settings):
         le=8,
         description="GPUs of this machine that share every minibatch, from `device` on: 1, 2, 4 or 8; part of the result.",
     )
-    precision: Literal["float32", "tf32", "bfloat16"] = Field(
+    precision: Literal["float32", "bfloat16"] = Field(
         "float32",
         description="Precision of matrix products on a GPU; sums, gradients and moments stay float32. Part of the result.",
     )
@@ -205,6 +205,15 @@ class TrainGroup(Settings):
         if not re.fullmatch(r"cpu|auto|gpu(:\d{1,3})?|host:\d{1,3}", device):
             raise ValueError(f"{device!r} is no device; give cpu, gpu, gpu:1 or auto")
         return device
+
+    @field_validator("precision", mode="before")
+    @classmethod
+    def _products_that_fail(cls, precision: Any) -> Any:
+        if precision == "tf32":
+            raise ValueError(
+                "'tf32' ended in an error of cuBLASLt on an H200 (docs/results/devices.md); give float32 or bfloat16"
+            )
+        return precision
 
     @model_validator(mode="after")
     def _workers_share_shards(self) -> TrainGroup:

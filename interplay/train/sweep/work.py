@@ -59,7 +59,7 @@ def work(pipe: Any, wanted: Mapping[str, str]) -> None:
     """Trains jobs from the pipe; SIGTERM stops a run.
 
     Args:
-        wanted: as for `check_versions`, whose refusal is sent.
+        wanted: as for `check_versions`; its refusal is sent.
     """
     try:
         check_versions(wanted)

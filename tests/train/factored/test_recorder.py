@@ -101,7 +101,7 @@ def slow_frames(log: list[tuple[Any, ...]], pay: str, gamma: float, scale: float
                     "acts": acting,
                     "action": np.where(acting, action, 0),
                 }
-                | {"reward": 0.0, "discount": 1.0, "decides": True}
+                | {"reward": 0.0, "discount": 1.0, "decides": True, "state": [*place[:, 0], *acting]}
             )
         earned = reward[present]
         frame = frames[-1]
@@ -110,7 +110,8 @@ def slow_frames(log: list[tuple[Any, ...]], pay: str, gamma: float, scale: float
         if over:
             cut = truncated & frame["acts"]
             if cut.any():
-                frames.append({"place": np.where(cut, last[:, 0], 0), "acts": cut, "decides": False})
+                own = {"place": np.where(cut, last[:, 0], 0), "state": [*last[:, 0], *cut]}
+                frames.append(own | {"acts": cut, "decides": False})
             else:
                 assert terminated.any()
                 frame["discount"] = 0.0
@@ -137,6 +138,7 @@ def test_stretches_are_what_the_world_said(pay: str, make: Any):
             own = expected[at + f]
             assert frames.rows["float32"][0, :, f, 0].tolist() == own["place"].tolist()
             assert frames.acts[0, :, f].tolist() == own["acts"].tolist()
+            assert frames.state[0, f, [0, 3, 2, 5]].tolist() == own["state"]  # places, and which act
             decides = own["decides"] and f < 4
             assert bool(frames.decides[0, f]) == decides
             if decides:
