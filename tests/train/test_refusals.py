@@ -195,7 +195,7 @@ REFUSED = [
     case("'episode_length'", trained, in_turns, alternate={"metric": "episode_lenth"}),
     case("alternate.at_high: .*'left'", trained, in_turns, alternate={"at_high": "lefty"}),
     case("left", trained, in_turns, alternate={"at_low": "left"}),
-    case("low = 17.1 .* high = 1.0", trained, in_turns, alternate={"high": 1.0}),
+    case("low = 17.5 .* high = 1.0", trained, in_turns, alternate={"high": 1.0}),
     case("metric", trained, in_turns, alternate={"metric": "off"}),
     case("alternate.at_high: left", trained, in_turns, opponents={"left": "random"}),
     case("pool.populations: .*'left'", trained, pooled, pool={"populations": ["lefty"]}),

@@ -74,7 +74,7 @@ def test_every_population_has_values_of_its_own(tmp_path):
     for population in (0, 1):
         look = policy.look(one, agent="slot_0", population=population)
         assert look.value == pytest.approx(value(seen, population)[700], abs=1e-5)
-    with pytest.raises(UserError, match="who moves slot_0 changes"):
+    with pytest.raises(UserError, match="slot_0 changes between episodes"):
         policy.look(one, agent="slot_0")
     with pytest.raises(UserError, match="population 2; MmoWorld has 2"):
         policy.look(one, agent="slot_0", population=2)
