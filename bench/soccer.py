@@ -124,10 +124,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--worlds", type=int, default=64)
     parser.add_argument("--blocks", type=int, default=7)
+    parser.add_argument("--alone", action="store_true", help="without dm_control")
     given = parser.parse_args()
     pin(1)
     own = {f"ours, {decision:g} s": ours(given.worlds, decision) for decision in DECISIONS}
-    peers = {f"dm_control, {decision:g} s": library(decision) for decision in DECISIONS}
+    peers = (
+        {} if given.alone else {f"dm_control, {decision:g} s": library(decision) for decision in DECISIONS}
+    )
     found = measure(
         own | peers | {"bare MuJoCo": bare(), "its batched rollout": batched(given.worlds)},
         given.blocks,
@@ -139,6 +142,8 @@ def main() -> None:
         middle = statistics.median(speeds)
         print(f"{name:22}{middle:>10,.0f}{(max(speeds) - min(speeds)) / middle:>8.0%}")
     for name, bar in BARS.items():
+        if name not in found:
+            continue
         mine = found["ours, 0.025 s" if name.endswith("0.025 s") else "ours, 0.05 s"]
         ratio = statistics.median(a / b for a, b in zip(mine, found[name], strict=True))
         print(f"ours x {name}: {ratio:.2f}, bar {bar:g}")

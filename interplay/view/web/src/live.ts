@@ -1,5 +1,6 @@
 /** A session on the server: its frames, status, and requests. */
 
+export { Hands } from "./hands";
 import { Agent, Api, HeadInfo, PROTOCOL, ApiError } from "./api";
 import { Controls } from "./keys";
 import { Lays, OVERLAY, Overlay, OverlayListed, OverlayInfo, Wanted, readOverlay } from "./overlay";

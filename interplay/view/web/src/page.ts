@@ -3,7 +3,7 @@
 import { readAddress, readLive, readOptions, writeAddress, writeOptions } from "./address";
 import { About, Agent, Api, PROTOCOL, PlayerListed, Ratings, RecordingListed, Sources, ApiError, takeToken } from "./api";
 import { focusWorld } from "./focus";
-import { Hands } from "./hands";
+import type { Hands } from "./hands";
 import { Command, commandOf } from "./keys";
 import type { Live } from "./live";
 import { Matches } from "./matches";
@@ -48,7 +48,7 @@ export class Page {
   eventKind: string | null = null;
   details: Agent | null = null;
   detailsError: string | null = null;
-  readonly hands: Hands;
+  hands: Hands | null = null; // comes with the first live world
   readonly matches: Matches;
   notice: string | null = null;
   canvas: HTMLCanvasElement | null = null;
@@ -71,7 +71,6 @@ export class Page {
     private readonly aloud: (line: string) => void,
   ) {
     this.player = new Player(() => this.changed());
-    this.hands = new Hands(show, () => this.details);
     this.matches = new Matches(this, show);
   }
 
@@ -270,6 +269,7 @@ export class Page {
     const module = await import("./live").catch(() => null);
     if (turn !== this.opening) return null;
     if (!module) return (this.tell(T.serverGone), null);
+    this.hands ??= new module.Hands(this.show, () => this.details);
     const listener = {
       changed: () => this.changed(),
       frame: () => this.frame(session),
@@ -319,7 +319,7 @@ export class Page {
     this.detailsError = null;
     this.eventKind = null;
     this.error = null;
-    this.hands.drop();
+    this.hands?.drop();
   }
 
   // -- telling ----------------------------------------------------------------------------------------------------
@@ -641,7 +641,7 @@ export class Page {
     const { held } = live;
     const slot = held ?? selected;
     if (slot === null) return this.tell(T.selectAgent);
-    this.hands.drop();
+    this.hands?.drop();
     live.say(held === null ? { type: "take", slot } : { type: "give", slot });
   }
 
@@ -672,7 +672,7 @@ export class Page {
   private frame(live: Live): void {
     if (this.player.source !== live) return;
     this.player.arrived();
-    this.hands.tick(live);
+    this.hands?.tick(live);
   }
 
   // -- keys -------------------------------------------------------------------------------------------------------
@@ -687,7 +687,7 @@ export class Page {
     if (writes || chooses || presses || event.defaultPrevented) return;
     const live = this.player.live;
     const held = live?.held ?? null;
-    if (live && held !== null && !event.altKey && !event.ctrlKey && !event.metaKey && this.hands.press(event, live, held)) return event.preventDefault();
+    if (live && held !== null && !event.altKey && !event.ctrlKey && !event.metaKey && this.hands?.press(event, live, held)) return event.preventDefault();
     const command = commandOf(event, held !== null && event.key !== "?" && event.key !== "Escape");
     if (!command) return;
     event.preventDefault();
@@ -695,12 +695,12 @@ export class Page {
   }
 
   onKeyUp(event: KeyboardEvent): void {
-    this.hands.release(event.key);
+    this.hands?.release(event.key);
   }
 
   /** A window without focus gets no key-up events. */
   releaseKeys(): void {
-    this.hands.release(null);
+    this.hands?.release(null);
   }
 }
 

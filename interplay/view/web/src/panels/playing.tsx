@@ -15,8 +15,9 @@ export function Playing({ page, live, slot }: { page: Page; live: Live; slot: nu
   const mine = holder === "you";
   if (!live.mayPlay) return <p class="quiet">{P.cannotPlay}</p>;
   if (holder === "somebody") return <p class="quiet">{P.heldBySomebody}</p>;
-  const gone = page.hands.isGone(slot);
-  const form = mine && !gone ? page.hands.formOf(live, slot) : [];
+  const hands = page.hands!;
+  const gone = hands.isGone(slot);
+  const form = mine && !gone ? hands.formOf(live, slot) : [];
   return (
     <div class="playing">
       <button type="button" class="wide" aria-pressed={mine} onClick={() => page.run("take")}>
@@ -26,7 +27,7 @@ export function Playing({ page, live, slot }: { page: Page; live: Live; slot: nu
       {mine && live.controls && <ControlKeys live={live} />}
       {form.length > 0 && <Form page={page} live={live} heads={form} slot={slot} />}
       {mine && !gone && !isForm(form) && (live.status.waits || (live.turnBased && !form.length)) && (
-        <button type="button" class="wide" onClick={() => page.hands.pass(live, slot)}>
+        <button type="button" class="wide" onClick={() => hands.pass(live, slot)}>
           <kbd>{P.enter}</kbd> {live.controls ? P.pass : P.passFirst}
         </button>
       )}
@@ -74,7 +75,7 @@ function labelOf(head: HeadInfo | undefined, choice: number): string {
 }
 
 function Form({ page, live, heads, slot }: { page: Page; live: Live; heads: HeadInfo[]; slot: number }) {
-  const { hands } = page;
+  const hands = page.hands!;
   const single = !isForm(heads);
   const asked = heads.filter((one) => one.kind === "discrete")[hands.place]?.name;
   return (
