@@ -87,7 +87,7 @@ def test_a_state_is_a_row_of_its_numbers():
     assert world.global_state().tolist() == [[2.0] * 4] * 2
     assert world.global_state().dtype == np.float32
     view = WorldView(world)
-    assert view.of(world)[1].tolist() == [[2, 2, 2, 2, 1, 0], [2, 2, 2, 2, 0, 1]]
+    assert view.of(world, world.timestep.acting)[1].tolist() == [[2, 2, 2, 2, 1, 0], [2, 2, 2, 2, 0, 1]]
     world.step(np.zeros((2, 2), np.int64))
     assert world.timestep.over.all()
     assert world.global_state()[0, 0] == 3  # of the last state, before the reset
