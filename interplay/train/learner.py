@@ -426,9 +426,10 @@ class Learner:
         return jnp.sqrt(squares)
 
     def _verdict(self, total: jax.Array) -> jax.Array:
-        """Whether a sum may move the parameters."""
+        """Whether a sum may move the parameters; an infinite norm would clip every gradient to 0."""
         enough = self._enough(Terms(*self._sum_terms(total).sum(axis=0)))
-        return jnp.where(jnp.isfinite(total.sum()), jnp.where(enough, ENOUGH, CONTINUE), BAD)
+        finite = jnp.isfinite(total.sum()) & jnp.isfinite(self._norms(total)).all()
+        return jnp.where(finite, jnp.where(enough, ENOUGH, CONTINUE), BAD)
 
     def _moved(self, vectors: Any, moments: Any, rates: Rates, total: jax.Array) -> tuple[Any, Any]:
         """One step of all kinds that learn."""

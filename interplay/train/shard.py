@@ -64,6 +64,7 @@ class Shard:
         self.room = settings.train.shards
         self._settings, self._algorithm = settings, learner.algorithm
         self._count, self._estimate = len(learner.populations.names), learner.estimate
+        self._kinds_that_learn = learner.kinds_that_learn
         rule = learner.algorithm
         self.collector = self.collector_class(index, world, learner, settings)
         self._factors = reward_factors(rule.reward_scale, [str(agent) for agent in world.agents])
@@ -234,9 +235,9 @@ class Shard:
         return max(-(-len(self.units[name]) // self.units_per_step(name)) for name in self.networks)
 
     def rows_per_step(self, name: str) -> int:
-        """Most rows of a kind in a gradient step: the largest kind fills the shard's minibatch, others in proportion."""
+        """Most rows of a kind in a gradient step: the largest kind that learns fills the shard's minibatch, others in proportion."""
         own = len(self.networks[name].kind.slots)
-        most = max(len(network.kind.slots) for network in self.networks.values())
+        most = max(len(self.networks[kind].kind.slots) for kind in self._kinds_that_learn)
         if self._algorithm.minibatch is None:
             return self.collector.pending[name].capacity
         share = max(self._algorithm.minibatch // self._settings.train.shards, 1)

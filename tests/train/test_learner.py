@@ -186,6 +186,17 @@ def test_a_sum_that_overflows_is_refused_with_its_largest_number(learner: Learne
         learner.refuse(total, 3)
 
 
+def test_a_gradient_with_an_infinite_norm_is_refused(learner: Learner) -> None:
+    """1e20 is finite, its square is not; clipping to a norm would divide every gradient to 0."""
+    total = np.zeros(learner.size, np.float32)
+    total[0] = 1e18
+    assert learner._verdict(jnp.asarray(total)) != BAD
+    total[0] = 1e20
+    assert learner._verdict(jnp.asarray(total)) == BAD
+    with pytest.raises(UserError, match="update 3: gradient of .* is too large for a float32 sum"):
+        learner.refuse(total, 3)
+
+
 def test_the_kind_of_a_bad_gradient_is_named() -> None:
     learner = learner_of(make_two_kinds(1, 0, 0))
     total = np.zeros(learner.size, np.float32)

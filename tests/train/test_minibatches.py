@@ -92,6 +92,13 @@ def test_kinds_share_a_minibatch_in_proportion_to_their_slots() -> None:
     assert len(TwoKinds(1).kinds) == len(shard.ready) == 2
 
 
+def test_a_frozen_kind_takes_no_share_of_a_minibatch() -> None:
+    """The walkers have twice the slots; frozen they would halve the minibatches of the guides."""
+    shard = played(settings_of(train={"learners": ["guide"]}), make_two_kinds).shards[0]
+    assert shard.rows_per_step("guide") == 32
+    assert shard.minibatches() == -(-len(shard.units["guide"]) // 32)
+
+
 @pytest.mark.parametrize("block", [8, 512])
 def test_blocks_are_of_one_population_each(block: int) -> None:
     settings = settings_of(network={"kind": "tiles", "width": 8}, population={"block": block})
