@@ -193,7 +193,7 @@ def test_a_gradient_with_an_infinite_norm_is_refused(learner: Learner) -> None:
     assert learner._verdict(jnp.asarray(total)) != BAD
     total[0] = 1e20
     assert learner._verdict(jnp.asarray(total)) == BAD
-    with pytest.raises(UserError, match="update 3: gradient of .* is too large for a float32 sum"):
+    with pytest.raises(UserError, match=r"update 3: gradient of .* is too large for a float32 sum"):
         learner.refuse(total, 3)
 
 
