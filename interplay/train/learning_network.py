@@ -71,8 +71,8 @@ class LearningNetwork(PolicyNetwork):
             own = Minibatch(*(leaf[shard] for leaf in minibatch))
             return self._shard_gradient(inference, back, batch, own, rates)
 
-        room = len(minibatch.number)
-        return _add_shards(each_shard(one, room, shards), shards)
+        room, shape = len(minibatch.number), (len(self.first), self.size + NUM_TERMS)
+        return _add_shards(each_shard(one, room, shards, shape), shards)
 
     def gradient_on_device(self, vectors: Any, batch: Batch, blocks: RowBlocks, rates: Rates) -> jax.Array:
         """`gradient` over blocks of rows of all shards, without branches; empty blocks are computed, too."""

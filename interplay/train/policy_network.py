@@ -347,6 +347,7 @@ class PolicyNetwork:
         """
 
         inputs = (dict(rows), mask, memory, view)
+        size = jax.tree.leaves(inputs)[0].shape[1]
 
         def one(shard: jax.Array) -> jax.Array:
             drawn = jax.random.wrap_key_data(keys[shard])
@@ -357,7 +358,7 @@ class PolicyNetwork:
             return self._act_blocks(inference, inputs, shard, cuts, drawn, block, greedy)
 
         with self.placed():
-            return each_shard(one, len(keys), shards)
+            return each_shard(one, len(keys), shards, (size, self._numbers))
 
     def _act_rows(
         self,
@@ -402,9 +403,13 @@ class PolicyNetwork:
             outputs = self._act_rows(pick(inference, blocks.population[i]), own, keys[i], greedy)
             return jax.lax.dynamic_update_slice_in_dim(out, outputs, at, 0)
 
-        total = jax.tree.leaves(inputs)[0].shape[1]
-        out = jnp.zeros((total, self.distribution.columns + 2 + self.memory), jnp.float32)
+        out = jnp.zeros((jax.tree.leaves(inputs)[0].shape[1], self._numbers), jnp.float32)
         return jax.lax.fori_loop(0, blocks.number, one, out)
+
+    @property
+    def _numbers(self) -> int:
+        """Numbers of a row of `_act`."""
+        return self.distribution.columns + 2 + self.memory
 
     def _probabilities(
         self, inference: Any, population: jax.Array, rows: Mapping[str, jax.Array], mask: jax.Array | None
@@ -513,8 +518,10 @@ def step_keys(keys: Any, counters: Any, blocks: int) -> jax.Array:
     return jax.vmap(over_shards, (None, 0, None))(keys, counters, jnp.arange(blocks))
 
 
-def each_shard(one: Callable[[Any], jax.Array], room: int, shards: Any) -> jax.Array:
-    """(S, ...), results of `one` for the first shards, zeros for the others.
+def each_shard(
+    one: Callable[[Any], jax.Array], room: int, shards: Any, shape: tuple[int, ...]
+) -> jax.Array:
+    """(S, *shape) float32, results of `one` for the first shards, zeros for the others.
 
     The loop's end is not a constant: XLA would merge a constant loop of one turn with the code around it, which changes bits. A run
     of one shard always has one worker and needs no loop.
@@ -525,10 +532,8 @@ def each_shard(one: Callable[[Any], jax.Array], room: int, shards: Any) -> jax.A
     def put(shard: Any, parts: jax.Array) -> jax.Array:
         return jax.lax.dynamic_update_index_in_dim(parts, one(shard), shard, 0)
 
-    like = jax.eval_shape(one, jnp.int32(0))
-    return jax.lax.fori_loop(
-        0, room if shards is None else shards, put, jnp.zeros((room, *like.shape), like.dtype)
-    )
+    nothing = jnp.zeros((room, *shape), jnp.float32)
+    return jax.lax.fori_loop(0, room if shards is None else shards, put, nothing)
 
 
 def pick(inference: Any, number: Any) -> Any:

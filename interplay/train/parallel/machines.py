@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import jax
 import numpy as np
+from jax._src.distributed import State
 
 from interplay.core.errors import UserError
 from interplay.core.reading import parse_json
@@ -63,13 +64,13 @@ class Machines(NamedTuple):
 
 
 class Network:
-    """The connection between the first workers of all machines; open it before jax computes anything.
+    """The connection between the first workers of all machines.
 
     Args:
         stop: ends the process while it waits for the others to come.
 
     Raises:
-        UserError: if the other machines do not come, or jax has begun without them.
+        NotMet: if the other machines do not come.
     """
 
     def __init__(self, machines: Machines, stop: Stop | None = None) -> None:
@@ -77,7 +78,7 @@ class Network:
         _check(machines)
         here = f"machine {self.node} of {self.nodes} waits for"
         with _Waits(f"{here} the others, which have {START_TIMEOUT} s to come").waiting():
-            self._partners = _connect(machines, stop)
+            self._runtime, self._partners = _connect(machines, stop)
         self._waits = _Waits(
             f"{here} another machine, which is lost after {HEARTBEAT_TIMEOUT} s without a sign, or {STUCK:.0f} s without its part"
         )
@@ -135,6 +136,10 @@ class Network:
         except OSError as error:
             raise LostWorker(f"another machine of {self.nodes} is gone ({error})") from None
         self._longest = max(self._longest, time.monotonic() - began)
+
+    def close(self) -> None:
+        """Leaves the machines, when all have come here."""
+        self._runtime.shutdown()
 
     def texts(self, text: str) -> list[str]:
         """The texts of all machines, in their order."""
@@ -264,8 +269,9 @@ def network_of(machines: Machines | None, stop: Stop | None = None) -> Iterator[
         yield None
         return
     try:
-        yield Network(machines, stop)
-        jax.distributed.shutdown()
+        network = Network(machines, stop)
+        yield network
+        network.close()
     except BaseException as error:
         _leave(error)
 
@@ -385,11 +391,15 @@ def _accept(server: socket.socket, expected: Mapping[int, int], token: bytes) ->
     return found
 
 
-def _connect(machines: Machines, stop: Stop | None) -> dict[int, socket.socket]:
-    """Meets the other machines; binds to the address under which machine 0 is reached, not to all interfaces."""
+def _connect(machines: Machines, stop: Stop | None) -> tuple[State, dict[int, socket.socket]]:
+    """Meets the other machines; binds to the address under which machine 0 is reached, not to all interfaces.
+
+    The runtime is not jax's own one: to jax each machine stays alone, so that all have the same compiled programs, and keep them
+    (jax keeps those of process 0 only).
+    """
     nodes, node, coordinator = machines
-    jax.config.update("jax_cpu_collectives_implementation", None)  # vectors have a way of their own
     jax.config.update("jax_enable_preemption_service", False)  # it would take SIGTERM away
+    runtime = State()
     absent = NotMet(
         f"{nodes} machines did not meet at {coordinator} within {START_TIMEOUT} s; are all started?"
     )
@@ -401,13 +411,12 @@ def _connect(machines: Machines, stop: Stop | None) -> dict[int, socket.socket]:
 
     def meet() -> None:
         try:
-            jax.distributed.initialize(
+            runtime.initialize(
                 coordinator, nodes, node, cluster_detection_method="deactivate",
                 initialization_timeout=2 * START_TIMEOUT, heartbeat_timeout_seconds=HEARTBEAT_TIMEOUT,
                 coordinator_bind_address=coordinator if node == 0 else None,
             )  # fmt: skip
-            jax.devices("cpu")
-            partners.update(meet_partners(machines, jax._src.distributed.global_state.client))
+            partners.update(meet_partners(machines, runtime.client))
         except Exception as error:
             failed.append(error)
 
@@ -420,7 +429,7 @@ def _connect(machines: Machines, stop: Stop | None) -> dict[int, socket.socket]:
     limit.cancel()
     if failed:
         raise NotMet(f"machine {node} of {nodes}, coordinator {coordinator}: {_first_line(failed[0])}")
-    return partners
+    return runtime, partners
 
 
 def _own_address(coordinator: str) -> str:
