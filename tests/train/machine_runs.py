@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 
 from interplay.core.processes import HERE, Place, Process
@@ -168,6 +169,7 @@ def add_vectors(folder: Path, machines: Machines) -> None:
     """Writes the sums of `vectors_of`, as one worker of each machine gets them."""
     with network_of(machines) as joined:
         assert joined is not None
+        assert jax.process_count() == 1, "jax keeps compiled programs of its first process alone"
         joined.compare({"settings": "equal"})
         block = create_block(2, 1 << 14)
         local = SharedMemory(block.name, 0, 1, 1 << 14, [contextlib.nullcontext()], relayed=True)
