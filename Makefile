@@ -116,6 +116,8 @@ trust: $(VENV)/.installed-all
 	$(BIN)/python -m bench.trust_disk --cuts 200
 	$(BIN)/python -m bench.trust_workers --kills 30 --freezes 30
 	$(BIN)/python -m bench.trust_shapes --count 500
+	$(BIN)/python -m bench.trust_losses
+	$(BIN)/python -m bench.ledger --matches 2000 --kills 10 --coordinators 2
 
 trust-long: $(VENV)/.installed-all
 	$(BIN)/python -m bench.trust_machines --rules 1000000
