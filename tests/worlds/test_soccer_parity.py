@@ -14,6 +14,8 @@ from interplay.worlds.soccer.engine import load_mujoco
 from interplay.worlds.soccer.layout import observation
 from interplay.worlds.soccer.model import FIRST_POST, FIXED, build_mjcf, furnish
 
+pytest.importorskip("dm_control", reason="dm_control needs labmaze, which has no wheel for Python 3.13")
+
 OBSERVED = (
     1e-7  # share of a number, at least of 10: rounding to float32; speeds in turning frames reach 300 m/s
 )
