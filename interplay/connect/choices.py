@@ -54,7 +54,8 @@ def by_row(space: spaces.Space[Any]) -> Any:
         array([0, 1])
     """
     if isinstance(space, spaces.Dict):
-        return Parts({key: by_row(part) for key, part in space.spaces.items()})
+        # Pairs keep their order, which is the mask row's; gymnasium sorts the keys of a dictionary.
+        return Parts([(key, by_row(part)) for key, part in space.spaces.items()])
     if isinstance(space, spaces.Box):
         return Numbers(space.low, space.high, space.shape, space.dtype)  # type: ignore[arg-type]
     if isinstance(space, spaces.MultiDiscrete):

@@ -1,7 +1,7 @@
 """Simulations under managers as PettingZoo environments: agents one by one, or all at once.
 
-A time limit truncates agents, every other end terminates them. Infos hold the simulation's own, and ``action_mask`` where
-the simulation has one, in the form that ``action_space(agent).sample(mask)`` takes.
+A time limit, the manager's or the simulation's own, truncates agents; every other end terminates them. Infos hold the simulation's
+own, and ``action_mask`` where the simulation has one, in the form that ``action_space(agent).sample(mask)`` takes.
 Source: specification 7, "multi-agent without RLlib" and "action masks".
 """
 
@@ -17,9 +17,9 @@ from interplay.connect.refusals import require_manager
 from interplay.core.copying import CopiedWhole
 from interplay.core.masks import drawable
 from interplay.sim import is_agent
-from interplay.sim.batch.managed import ManagedSimulation
+from interplay.sim.batch.managed import ManagedSimulation, ends_of
 from interplay.sim.checks import require
-from interplay.sim.managers import SimulationManager
+from interplay.sim.managers import AllStepManager, SimulationManager
 
 
 class SimulationAEC(SimulationPictures, CopiedWhole, AECEnv[str, Any, Any]):
@@ -47,7 +47,7 @@ class SimulationAEC(SimulationPictures, CopiedWhole, AECEnv[str, Any, Any]):
         super().__init__()
         self.sim = manager
         self._set_render_mode(render_mode)
-        self.metadata |= _names(manager)
+        self.metadata |= _names(manager) | {"is_parallelizable": isinstance(manager, AllStepManager)}
         learning = {name: agent for name, agent in manager.agents.items() if is_agent(agent)}
         self.possible_agents = list(learning)
         self.agents: list[str] = []
@@ -103,16 +103,14 @@ class SimulationAEC(SimulationPictures, CopiedWhole, AECEnv[str, Any, Any]):
         return self._seen[agent] if agent in self._seen else self.sim.sim.get_obs(agent)
 
     def close(self) -> None:
-        """Nothing to close."""
+        self.sim.close()
 
     def _go_on(self) -> None:
         observations, rewards, dones, infos = self.sim.step(self._chosen)
-        over, cut = bool(dones["__all__"]), self.sim.truncated
         self._seen = observations
+        self.terminations, self.truncations = ends_of(self.sim, dones, self.agents)
         for agent in self.agents:
             self.rewards[agent] = rewards.get(agent, 0.0)
-            self.terminations[agent] = bool(dones.get(agent, False)) or (over and not cut)
-            self.truncations[agent] = cut and not self.terminations[agent]
         self._accumulate_rewards()
         self._ask(infos)
         self._deads_step_first()

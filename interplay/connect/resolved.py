@@ -6,7 +6,7 @@ import copy
 import inspect
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import gymnasium
 from pettingzoo.utils.env import AECEnv, ParallelEnv
@@ -137,7 +137,9 @@ def _batch_of(kind: Callable[..., World], make: Callable[[], Any], **given: Any)
     """A batch of a function's environments; keywords beyond `OURS` are the function's."""
     ours = {name: value for name, value in given.items() if name in OURS}
     options = {name: value for name, value in given.items() if name not in OURS}
-    return kind(make, **{"num_worlds": 1, **ours}, kwargs=options)
+    world: Any = kind(make, **{"num_worlds": 1, **ours}, kwargs=options)
+    world.copied = getattr(make, "func", None) is _copy_of
+    return cast("World", world)
 
 
 def _copy_of(env: Any) -> Any:

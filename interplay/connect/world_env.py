@@ -63,7 +63,7 @@ class WorldEnv(WorldPictures, CopiedWhole, ParallelEnv[str, Any, Any]):
 
     Args:
         world: with ``num_worlds == 1``.
-        render_mode: None, ``"rgb_array"`` or ``"human"``.
+        render_mode: None, ``"rgb_array"`` or ``"human"``, which shows every reset and step.
         on_death: see above; None leaves it to the world.
         slots: see above.
         lives: of an episode, where agents are lives: `possible_agents` are ``life_0`` .. ``life_<lives - 1>``. The step in which
@@ -163,6 +163,8 @@ class WorldEnv(WorldPictures, CopiedWhole, ParallelEnv[str, Any, Any]):
                 raise UserError(
                     f"{self.world.id}: {self._names.births} agents live at the beginning, lives = {self.lives}; raise lives"
                 )
+        if self.render_mode == HUMAN:
+            self.render()
         return self._padded(observation, infos) if self.on_death == "keep" else (observation, infos)
 
     def step(self, actions: Mapping[str, Any]) -> Step:
@@ -176,6 +178,8 @@ class WorldEnv(WorldPictures, CopiedWhole, ParallelEnv[str, Any, Any]):
         step = self._advance(actions)
         if self.lives is not None:
             step = self._limited(step, before)
+        if self.render_mode == HUMAN:
+            self.render()
         return self._kept(step) if self.on_death == "keep" else step
 
     def state(self) -> np.ndarray:

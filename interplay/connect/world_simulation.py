@@ -46,6 +46,7 @@ class WorldSimulation(DynamicOrderSimulation):
         self._observations, self._infos = self.env.reset(seed=seed)
         self._earned = dict.fromkeys(self.agents, 0.0)
         self._ended: set[str] = set()
+        self._truncated: set[str] = set()
         self._ask(set())
 
     def step(self, action: dict[str, Any], **kwargs: Any) -> None:
@@ -59,6 +60,7 @@ class WorldSimulation(DynamicOrderSimulation):
             self._earned[name] += reward
         ended = {name for flags in (terminated, truncated) for name in flags if flags[name]}
         self._ended |= ended
+        self._truncated |= {name for name in truncated if truncated[name]}
         self._ask(ended)
 
     def _ask(self, ended: set[str]) -> None:
@@ -85,6 +87,9 @@ class WorldSimulation(DynamicOrderSimulation):
     def get_done(self, agent_id: str, **kwargs: Any) -> bool:
         """Whether the agent's life has ended."""
         return agent_id in self._ended
+
+    def get_truncated(self, agent_id: str, **kwargs: Any) -> bool:
+        return agent_id in self._truncated
 
     def get_all_done(self, **kwargs: Any) -> bool:
         return not self.env.agents

@@ -171,6 +171,10 @@ class AgentBasedSimulation(ABC):
     def get_done(self, agent_id: str, **kwargs: Any) -> Any:
         """Whether the agent has finished."""
 
+    def get_truncated(self, agent_id: str, **kwargs: Any) -> Any:
+        """Whether a finished agent was truncated; False: it terminated. A manager's time limit counts besides."""
+        return False
+
     @abstractmethod
     def get_all_done(self, **kwargs: Any) -> Any:
         """Whether the simulation is over."""

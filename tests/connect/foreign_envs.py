@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 
 import numpy as np
@@ -10,6 +11,12 @@ from pettingzoo.utils.env import ParallelEnv
 
 from interplay.connect.pettingzoo import WorldEnv
 from tests.connect.toys import Hunt, Line
+
+
+@functools.cache
+def one_market():
+    """The same environment at each call."""
+    return Market()
 
 
 class Market(ParallelEnv):

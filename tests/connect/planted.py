@@ -103,7 +103,7 @@ class Between(Sound):
         return 2.7
 
 
-@fault("7 in a Discrete of 4", "in-space", "left")
+@fault("7 in a Discrete of 4", "left", "7", "Discrete(4)")
 class Beyond(Sound):
     space = spaces.Discrete(4)
 
@@ -111,7 +111,23 @@ class Beyond(Sound):
         return 7
 
 
-@fault("2 in a MultiBinary", "in-space", "left")
+@fault("0 in a Discrete from 1", "left", "0", "Discrete(3, start=1)")
+class Below(Sound):
+    space = spaces.Discrete(3, start=1)
+
+    def seen(self, agent: str) -> Any:
+        return 0
+
+
+@fault("-1 in the second of a MultiDiscrete", "left", "-1", "MultiDiscrete")
+class NegativeChoice(Sound):
+    space = spaces.MultiDiscrete([2, 2])
+
+    def seen(self, agent: str) -> Any:
+        return np.array([1, -1])
+
+
+@fault("2 in a MultiBinary", "left", "2", "MultiBinary(2)")
 class NeitherBit(Sound):
     space = spaces.MultiBinary(2)
 

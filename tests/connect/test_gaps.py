@@ -79,6 +79,46 @@ def test_rewards_of_an_agent_that_has_left_are_named_once_and_do_not_count():
     assert world.metrics["episode_return"].tolist() == [[3.0, 6.0]]
 
 
+class Lingering(Sound):
+    """`left` ends in the second step and stays listed, with its flag and a reward; with `back` it comes back in the fifth."""
+
+    def __init__(self, cut=False, back=9):
+        self.cut, self.back = cut, back
+
+    def step(self, actions):
+        seen, rewards, ended, cut, infos = super().step(actions)
+        flags = cut if self.cut else ended
+        flags["left"] = 2 <= self.t < self.back or self.t == 6
+        return seen, rewards, ended, cut, infos
+
+
+@pytest.mark.parametrize("cut", [False, True])
+def test_an_agent_that_stays_listed_after_its_end_ends_once_and_earns_no_more(cut):
+    world, ends = ParallelEnvWorld(lambda: Lingering(cut)), []
+    step = world.reset()
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        while not step.over.all():
+            step = world.step(STILL)
+            ends.append(bool((step.truncated if cut else step.terminated)[0, 0]))
+    assert ends == [False, True, False, False, False, False]
+    assert world.metrics["episode_return"].tolist() == [[2.0, 6.0]]
+    assert ["left is paid after it has left" in str(word.message) for word in found] == [True]
+
+
+def test_an_agent_that_stayed_listed_comes_back_in_a_step_without_a_flag():
+    world = ParallelEnvWorld(lambda: Lingering(back=5))
+    world.reset()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        steps = [world.step(STILL) for _ in range(4)]
+        assert not steps[-1].acting[0, 0]
+        assert world.step(STILL).acting[0, 0]
+        assert world.step(STILL).terminated.tolist() == [[True, True]]
+    assert world.metrics["episode_return"].tolist() == [[4.0, 6.0]]
+    assert world.reset().acting.all()
+
+
 def test_a_flag_of_an_agent_that_left_long_ago_needs_no_observation():
     world, step = played(lambda: Gaps("all truncated"))
     assert step.truncated.tolist() == [[False, True]]

@@ -5,16 +5,20 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 
-from interplay.connect import GymWrapper, to_aec, to_parallel
+from interplay.connect import GymWrapper, gym_to_simulation, to_aec, to_parallel
 from interplay.connect.gymnasium import WorldGymEnv
 from interplay.connect.pettingzoo import WorldEnv
 from interplay.connect.smac import StarCraft2Env
 from interplay.connect.tuples import make_tuples
+from interplay.connect.turns import as_parallel
 from interplay.connect.werewolf import EvaluatedEnv, MaskedEnv, make_role_named, make_written
-from interplay.sim.managers import AllStepManager
+from interplay.connect.world_simulation import WorldSimulation
+from interplay.sim.managers import AllStepManager, DynamicOrderManager
+from interplay.sim.wrappers import FlattenWrapper, SuperAgentWrapper
 from tests.checker.sound_worlds import Camp, Colony
 from tests.connect import test_copies
 from tests.connect.relay import Relay
@@ -135,7 +139,28 @@ CUT = {
     "line, removed": lambda: WorldEnv(Line(1, seed=3), on_death="remove"),
     "kept": lambda: WorldEnv(Line(1, seed=3, leave=True), on_death="keep"),
     "numbered lives": lambda: WorldEnv(Colony(1, seed=3), lives=9),
+    "aec of a world": lambda: as_parallel(to_aec(of_world(Line(1, seed=3)))),
+    "aec of a world, lives end": lambda: as_parallel(to_aec(of_world(Line(1, seed=3, leave=True)))),
+    "parallel of a world": lambda: to_parallel(of_world(Line(1, seed=3, leave=True))),
+    "rllib of a world": lambda: as_parallel(
+        extra("ray.rllib", "MultiAgentWrapper")(of_world(Line(1, seed=3)))
+    ),
+    "aec of an environment": lambda: as_parallel(to_aec(of_env())),
+    "parallel of an environment": lambda: to_parallel(of_env()),
+    "gymnasium of an environment": lambda: as_parallel(GymWrapper(of_env())),
+    "rllib of an environment": lambda: as_parallel(extra("ray.rllib", "MultiAgentWrapper")(of_env())),
+    "flattened": lambda: to_parallel(AllStepManager(FlattenWrapper(of_env().sim))),
+    "super agent": lambda: to_parallel(AllStepManager(SuperAgentWrapper(of_env().sim, {"all": ["agent"]}))),
 }
+
+
+def of_world(world):
+    return DynamicOrderManager(WorldSimulation(WorldEnv(world)))
+
+
+def of_env():
+    """Falls over, or is cut after 12 steps."""
+    return AllStepManager(gym_to_simulation(gymnasium.make("CartPole-v1", max_episode_steps=12)))
 
 
 @pytest.mark.parametrize("adapter", CUT)
@@ -160,6 +185,40 @@ def test_an_end_is_by_the_rules_or_by_a_limit_and_comes_once(adapter):
     assert ends["truncated"] > 0
 
 
+@pytest.mark.parametrize("adapter", ["to_aec", "to_parallel", "MultiAgentWrapper"])
+@pytest.mark.parametrize("leave", [False, True])
+def test_the_ends_are_the_worlds(adapter, leave):
+    wrap = {"to_aec": to_aec, "to_parallel": to_parallel}.get(adapter) or extra("ray.rllib", adapter)
+    found = []
+    for seed in range(12):
+        told = [
+            ends_of(env, seed)
+            for env in (
+                WorldEnv(Line(1, leave=leave)),
+                as_parallel(wrap(of_world(Line(1, leave=leave)))),
+            )
+        ]
+        assert told[0] == told[1]
+        found += told[0].values()
+    assert set(found) == {(True, False), (False, True)}
+
+
+def ends_of(env, seed):
+    """Terminated and truncated of each agent at its end, where all stand in the wind, or run."""
+    _, infos = env.reset(seed=seed)
+    ends = {}
+    while env.agents:
+        chosen = np.array([1, 0] if seed % 2 else [2, 1])
+        acts = {name: chosen for name in env.agents if infos[name]["acting"]}
+        _, _, terminated, truncated, infos = env.step(acts)
+        ends |= {
+            name: (terminated[name], truncated[name])
+            for name in infos
+            if terminated.get(name) or truncated.get(name)
+        }
+    return ends
+
+
 class Notebook(Strict):
     """Hands out infos that are its own, the same objects in every step."""
 
@@ -169,6 +228,16 @@ class Notebook(Strict):
 
     def get_info(self, agent_id, **kwargs):
         return self.notes[agent_id]
+
+
+@pytest.mark.parametrize("adapter", ["aec", "parallel", "gymnasium", "rllib"])
+def test_closing_an_adapter_closes_the_simulation(adapter):
+    sim = Strict(lives={"a": 5})
+    closed = []
+    sim.close = lambda: closed.append(True)
+    env, _ = MANAGED[adapter](AllStepManager(sim))
+    env.close()
+    assert closed == [True]
 
 
 @pytest.mark.parametrize("adapter", ["aec", "parallel", "gymnasium", "rllib", "openspiel"])

@@ -73,6 +73,12 @@ def test_they_are_real_ones():
             make(MultiCorridor())
 
 
+@pytest.mark.parametrize("manager", MANAGERS)
+def test_only_agents_that_all_act_in_every_step_are_parallelizable(manager):
+    assert to_aec(corridor(manager)).metadata["is_parallelizable"] is (manager is AllStepManager)
+    assert to_parallel(corridor(manager)).metadata["is_parallelizable"]
+
+
 def test_in_turns_the_order_and_the_rewards_are_the_managers():
     env = to_aec(TurnBasedManager(Strict({"a": 9, "b": 9})))
     story = walk(env)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -190,6 +191,20 @@ def test_f23_discounts_are_0_at_last_and_a_limit_can_be_told_from_an_end(manager
             assert list(zeros.values() if isinstance(zeros, dict) else zeros) == [0.0, 0.0]
             assert env.truncated is cut
             assert env.sim.sim.clock == (limit or 4)
+
+
+def test_a_limit_of_the_simulation_itself_is_a_truncation_too():
+    class Limited(Strict):
+        def get_truncated(self, agent_id, **kwargs):
+            return agent_id == "b"
+
+    for lives, cut in (({"a": 2, "b": 3}, True), ({"a": 2, "c": 3}, False)):
+        for env in both(AllStepManager, partial(Limited, lives)):
+            timestep = env.reset()
+            while not timestep.last():
+                assert not env.truncated
+                timestep = env.step([0, 0])
+            assert env.truncated is cut
 
 
 def test_openspiels_random_agent_plays_the_manuals_form():

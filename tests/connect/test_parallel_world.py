@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import functools
 import multiprocessing
 import os
+import random
 import signal
+import warnings
 from collections import Counter
 from itertools import product
 
+import gymnasium
 import numpy as np
 import pytest
 from gymnasium import spaces
 
 import interplay
+from interplay.connect import gym_to_simulation
 from interplay.connect.parallel_world import ParallelEnvWorld
+from interplay.connect.resolved import resolve_world
 from interplay.core import seeding
 from interplay.core.errors import UserError
 from interplay.core.policy import RandomPolicy
 from interplay.evaluate import play
+from interplay.sim.adapt import SimulationWorld
 from interplay.sim.batch.world import environment_seeds
-from tests.connect.foreign_envs import Leaving, Market, Touring
+from interplay.sim.managers import AllStepManager
+from interplay.worlds.corridor.simulation import MultiCorridor
+from tests.connect.foreign_envs import Leaving, Market, Touring, one_market
 from tests.connect.toys import Hunt, Line
 
 HERE = "tests.connect.foreign_envs:"
@@ -320,3 +329,90 @@ def test_options_reach_the_factory():
     world = interplay.make_world(HERE + "Market", num_worlds=2, silent=True, processes=0)
     assert world.id == HERE + "Market"
     assert world._pool.environment(0).silent
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: ParallelEnvWorld(one_market, 2),
+        lambda: ParallelEnvWorld(HERE + "one_market", 2, processes=1),
+        lambda: resolve_world(functools.cache(lambda: gymnasium.make("CartPole-v1"))).make(num_worlds=2),
+        lambda: SimulationWorld(functools.cache(lambda: AllStepManager(MultiCorridor())), 2),
+    ],
+    ids=["function", "workers", "gymnasium", "manager"],
+)
+def test_one_object_for_several_worlds_is_refused(make):
+    with pytest.raises(UserError, match="same environment"):
+        make()
+
+
+def test_one_object_in_each_process_is_one_for_each_world():
+    world = ParallelEnvWorld(HERE + "one_market", 2, processes=2)
+    assert stepped(world, 4)
+    world.close()
+
+
+class Luck(gymnasium.Env):
+    """Pays what generators of its own draw; `seeded` ones are made anew by `reset`."""
+
+    observation_space, action_space = spaces.Discrete(2), spaces.Discrete(2)
+
+    def __init__(self, kind=np.random.default_rng, seeded=False):
+        self.kind, self.seeded = kind, seeded
+        self.luck = kind()
+
+    def reset(self, seed=None, options=None):
+        super().reset(seed=seed)
+        if self.seeded:
+            self.luck = self.kind(seed)
+        return 0, {}
+
+    def step(self, action):
+        return 0, self.luck.random(), False, True, {}
+
+
+KINDS = [np.random.default_rng, np.random.RandomState, random.Random]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda env: env,
+        lambda env: gymnasium.wrappers.TimeLimit(env, 5),
+        lambda env: AllStepManager(gym_to_simulation(env)),
+    ],
+    ids=["plain", "wrapped", "managed"],
+)
+def test_copies_that_draw_the_same_are_warned_of_once(kind, wrap):
+    world = resolve_world(wrap(Luck(kind))).make(num_worlds=3)
+    with pytest.warns(UserWarning, match="luck"):
+        world.reset()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        world.reset()
+    world.step(np.zeros((3, 1), int))
+    assert np.ptp(world.timestep.reward) == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_worlds_that_differ_are_not_warned_of(kind):
+    def reset(thing, num_worlds=2, seeds=None):
+        resolve_world(thing).make(num_worlds=num_worlds).reset(seeds=seeds)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        reset(Luck(kind, seeded=True))
+        reset(lambda: Luck(kind))
+        reset(Luck(kind), num_worlds=1)
+        reset(Market())
+
+
+def test_copies_of_a_simulation_that_draw_the_same_are_warned_of():
+    class Drawn(MultiCorridor):
+        luck = None
+
+    sim = Drawn()
+    sim.luck = np.random.default_rng()
+    with pytest.warns(UserWarning, match="luck"):
+        resolve_world(AllStepManager(sim)).make(num_worlds=2).reset()

@@ -262,3 +262,29 @@ def test_pictures_show_the_state():
     assert np.array_equal(before, env.render())
     env.step(legal(env))
     assert not np.array_equal(before, env.render())
+
+
+def test_a_window_shows_every_reset_and_step(monkeypatch):
+    pytest.importorskip("pygame", reason="pictures need the extra render")
+    shown = []
+
+    class Window:
+        def __init__(self, *args):
+            pass
+
+        def show(self, picture):
+            shown.append(picture)
+
+        def close(self):
+            pass
+
+    monkeypatch.setattr("interplay.view.window.Window", Window)
+    env, quiet = WorldEnv(Line(1, seed=2), "human"), WorldEnv(Line(1, seed=2), "rgb_array")
+    expected = []
+    for number in range(4):
+        for one in (env, quiet):
+            one.step(dict.fromkeys(one.agents, np.array([2, 0]))) if number else one.reset(seed=1)
+        expected.append(quiet.render())
+        assert len(shown) == number + 1
+    assert np.array_equal(shown, expected)
+    assert not np.array_equal(shown[0], shown[-1])

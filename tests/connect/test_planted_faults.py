@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from gymnasium import spaces
 
 import interplay.checker
 from interplay.checker import check_world
@@ -96,6 +97,9 @@ class Given(Sound):
 @pytest.mark.parametrize(
     ("space", "value", "kept"),
     [
+        (spaces.Discrete(3, start=1), 3, 3),
+        (spaces.MultiDiscrete([2, 3], start=[-1, 4]), np.array([-1, 6]), [-1, 6]),
+        (spaces.MultiBinary(2), np.array([0, 1]), [0, 1]),
         (BYTES, np.array([3, 255]), [3, 255]),
         (BYTES, [3.0, 4.0], [3, 4]),
         (BYTES, np.array([True, False]), [1, 0]),
@@ -111,6 +115,24 @@ def test_numbers_of_another_dtype_that_fit_are_taken(space, value, kept):
     assert first.tolist() == [[kept, kept]] * 2
     again = world.step(np.zeros((2, 2), np.int64)).observation["observation"]
     assert again.tolist() == [[kept, kept]] * 2
+
+
+def test_choices_count_where_an_agent_acts_or_is_truncated():
+    class Going(Sound):
+        """`left` leaves in the second step, its observation 0 outside its space; `right` is truncated later."""
+
+        space = spaces.Discrete(9, start=1)
+
+        def seen(self, agent):
+            return 1 + self.t if agent == "right" or self.t < 2 else 0
+
+        def step(self, actions):
+            seen, rewards, ended, cut, infos = super().step(actions)
+            if self.t == 2:
+                ended["left"], self.agents = True, ["right"]
+            return seen, rewards, ended, cut, infos
+
+    play(Going)
 
 
 class Turning(Sound):

@@ -16,13 +16,14 @@ import ray
 import torch
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.connectors.env_to_module import FlattenObservations
+from ray.rllib.core.models.catalog import Catalog
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.env.multi_agent_env import MultiAgentEnv, make_multi_agent
 from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
 from ray.tune.registry import register_env
 
 from interplay.connect import MultiAgentWrapper, multi_agent_to_simulation, world_to_rllib
-from interplay.connect.rllib.actions import taken
+from interplay.connect.rllib.actions import mask_row, offered, taken
 from interplay.sim import is_agent
 from interplay.sim.managers import AllStepManager, DynamicOrderManager, TurnBasedManager
 from interplay.sim.wrappers import SARWrapper, SuperAgentWrapper
@@ -166,6 +167,20 @@ def test_no_number_is_taken_beyond_those_that_were_offered(space, last):
     for wrong in (np.add(last, 1), np.multiply(last, -1)):
         with pytest.raises((ValueError, TypeError)):
             taken(space, wrong)
+
+
+def test_rllibs_distribution_draws_what_a_mask_allows():
+    """Its logits stand in the order of sorted keys, whatever the space's."""
+    inner = spaces.Dict(z=spaces.Discrete(2), y=spaces.Box(0, 2, (1,), int))
+    acts = spaces.Dict(move=spaces.Discrete(4), attack=inner)
+    legal = {"move": mask(1, 0, 0, 0), "attack": {"z": mask(0, 1), "y": None}}
+    row = mask_row(acts, legal)
+    assert row.tolist() == [1, 1, 1, 0, 1, 1, 0, 0, 0]  # attack y, attack z, move
+    logits = torch.clamp(torch.log(torch.tensor(row)), min=-1e9)[None]
+    drawn = Catalog._get_dist_cls_from_action_space(offered(acts), framework="torch").from_logits(logits)
+    for _ in range(20):
+        action = drawn.sample()
+        assert (int(action["move"]), int(action["attack"]["z"])) == (0, 1)
 
 
 def test_what_is_shown_is_made_of_arrays_of_the_spaces_types():

@@ -11,6 +11,8 @@ pytest.importorskip("ray.rllib", reason="the extra rllib is not installed")
 import interplay
 from interplay.connect.rllib import MaskedMultiAgentEnv, WorldMultiAgentEnv
 from interplay.connect.werewolf import make_role_named
+from interplay.connect.world_env import WorldEnv
+from tests.connect.toys import Fighter
 
 
 @pytest.mark.parametrize(
@@ -46,6 +48,14 @@ def test_rows_are_those_of_the_plain_game_flattened(make) -> None:
         if over["__all__"] or cut["__all__"]:
             return
     raise AssertionError("the game never ends")
+
+
+def test_masks_stand_in_the_order_of_rllibs_logits():
+    env = MaskedMultiAgentEnv(WorldEnv(Fighter()))
+    seen, _ = env.reset(seed=1)
+    assert list(env.action_spaces["a"]) == ["attack", "move"]
+    assert seen["a"]["action_mask"].tolist() == [0, 0, 1, 1, 0, 0, 0]
+    assert seen in env.observation_space
 
 
 def pick(space: spaces.Space, legal: np.ndarray, rng: np.random.Generator):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
+from interplay.connect import to_aec, to_parallel
 from interplay.connect.resolved import resolve_world
 from interplay.core.policy import RandomPolicy
 from interplay.sim.adapt import SimulationWorld
@@ -17,7 +18,7 @@ pytest.importorskip("ray.rllib", reason="the extra rllib is not installed")
 
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
-from interplay.connect.rllib import multi_agent_to_simulation
+from interplay.connect.rllib import MultiAgentWrapper, multi_agent_to_simulation
 
 
 class Turns(MultiAgentEnv):
@@ -99,20 +100,35 @@ class Cut(MultiAgentEnv):
         return seen, dict.fromkeys(action_dict, 1.0), dict(ended), {**cut, "x": self.turn == 2}, {}
 
 
+@pytest.mark.parametrize("adapter", [None, to_aec, to_parallel, MultiAgentWrapper])
 @pytest.mark.parametrize(
     ("flags", "ends"),
     [((False, True), "truncated"), ((True, False), "terminated"), ((True, True), "terminated")],
 )
-def test_truncations_of_rllib_stay_truncations(flags, ends):
-    world = resolve_world(lambda: Cut(*flags)).make(num_worlds=1, seed=0, first_world=0)
+def test_truncations_of_rllib_stay_truncations(flags, ends, adapter):
+    def make():
+        env = Cut(*flags)
+        return adapter(DynamicOrderManager(multi_agent_to_simulation(env))) if adapter else env
+
+    world = resolve_world(make).make(num_worlds=1, seed=0, first_world=0)
     step, found = world.reset(), []
     while not step.over.all():
         step = world.step(np.zeros((1, 2), np.int64))
         found.append((step.terminated[0].tolist(), step.truncated[0].tolist()))
-    assert found[1] == ([False, False], [True, False])
     last = ([False, True], [False, False])
-    assert found[4] == (last if ends == "terminated" else last[::-1])
-    assert len(found) == 5
+    ended = [step for step in found if step != ([False, False], [False, False])]
+    assert ended == [([False, False], [True, False]), last if ends == "terminated" else last[::-1]]
+    # An `AECEnv` steps one agent after the other: two turns in each of the first two steps, then `o` alone.
+    assert len(found) == (2 * 2 + 3 if adapter is to_aec else 5)
+
+
+def test_an_agent_that_is_cut_alone_is_named_and_the_rest_is_cut_together():
+    env = MultiAgentWrapper(DynamicOrderManager(multi_agent_to_simulation(Cut())))
+    env.reset(seed=1)
+    steps = [env.step(dict.fromkeys(names, 0))[2:4] for names in ("xo", "xo", "o", "o", "o")]
+    assert steps[1] == ({"x": False, "o": False, "__all__": False}, {"x": True, "__all__": False})
+    assert steps[2] == ({"o": False, "__all__": False}, {"__all__": False})
+    assert steps[4] == ({"o": False, "__all__": False}, {"__all__": True})
 
 
 class Telling(Turns):

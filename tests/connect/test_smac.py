@@ -658,6 +658,7 @@ def test_defeats_and_losses():
     assert lose(reward_defeat=-100) == pytest.approx(-100 * 20 / 365)
     assert lose(reward_only_positive=False) == pytest.approx(-0.5 * 3 * 55 * 20 / 365)
     assert lose(reward_sparse=True) == -1.0
+    assert lose(reward_sparse=True, reward_only_positive=False, reward_defeat=-100) == -1.0
 
 
 @pytest.mark.parametrize("options", [{}, {"reward_scale": False}, {"reward_scale_rate": 5}])

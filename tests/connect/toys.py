@@ -9,7 +9,7 @@ from gymnasium import spaces
 
 from interplay.core import seeding
 from interplay.core.hashing import mix64
-from interplay.core.world import ArrayWorld, Kind, TimeStep
+from interplay.core.world import ArrayWorld, Kind, TimeStep, World
 
 EDGE = 6
 LIMIT = 40
@@ -219,3 +219,48 @@ class Hunt(ArrayWorld):
             "prey": {"sides": s.side[:, None], "clock": s.clock[:, None]},
         }
         return TimeStep(observation, s.reward, s.acting, s.ended, s.never, s.over)
+
+
+class Fighter(World):
+    """One agent for five steps; in its action `move` stands before `attack`, and only `move` 0 with `attack` 2 is legal."""
+
+    def __init__(self, num_worlds: int = 1, seed: int = 0) -> None:
+        acts = spaces.Dict(move=spaces.Discrete(4), attack=spaces.Discrete(3))
+        seen = spaces.Dict(clock=spaces.Box(0, 5, (1,), np.float32))
+        super().__init__(num_worlds, ["a"], [Kind("agent", (0,), seen, acts)], seed)
+        self.clock = 0
+
+    def _read(self) -> TimeStep:
+        shape = (self.num_worlds, 1)
+        over, none = np.full(shape, self.clock == 5), np.zeros(shape, bool)
+        mask = {"move": np.eye(4, dtype=bool)[:1], "attack": np.eye(3, dtype=bool)[2:]}
+        return TimeStep(
+            {"clock": np.full((*shape, 1), self.clock, np.float32)},
+            np.zeros(shape, np.float32),
+            ~over,
+            over,
+            none,
+            over[:, 0],
+            {key: np.broadcast_to(row, (*shape, row.shape[1])) for key, row in mask.items()},
+        )
+
+    def _reset(self, which: np.ndarray, seeds: np.ndarray | None) -> TimeStep:
+        self.clock = 0
+        return self._read()
+
+    def _step(self, action: Any) -> TimeStep:
+        assert not action["move"].any()
+        assert (action["attack"] == 2).all()
+        self.clock += 1
+        return self._read()
+
+    @property
+    def metrics(self) -> dict[str, np.ndarray]:
+        return {}
+
+    def save(self) -> dict[str, np.ndarray]:
+        return {"clock": np.array([self.clock])}
+
+    def load(self, snapshot: Any) -> TimeStep:
+        self.clock = int(snapshot["clock"][0])
+        return self._read()

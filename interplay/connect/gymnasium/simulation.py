@@ -39,6 +39,7 @@ class GymABS(AgentBasedSimulation):
             )
         }
         self._outputs: tuple[Any, Any, bool, dict[str, Any]] = (None, 0.0, False, {})
+        self._truncated = False
         self.finalize()
 
     def reset(self, seed: int | None = None, **kwargs: Any) -> None:
@@ -50,6 +51,7 @@ class GymABS(AgentBasedSimulation):
         """Goes on with the agent's action."""
         observation, reward, terminated, truncated, info = self.env.step(action[AGENT])
         self._outputs = (observation, reward, bool(terminated or truncated), info)
+        self._truncated = bool(truncated and not terminated)
 
     def render(self, **kwargs: Any) -> Any:
         return self.env.render()
@@ -62,6 +64,9 @@ class GymABS(AgentBasedSimulation):
 
     def get_done(self, agent_id: str, **kwargs: Any) -> bool:
         return self._outputs[2]
+
+    def get_truncated(self, agent_id: str, **kwargs: Any) -> bool:
+        return self._truncated
 
     def get_all_done(self, **kwargs: Any) -> bool:
         return self._outputs[2]

@@ -11,6 +11,7 @@ from interplay.connect.pictures import SimulationPictures
 from interplay.connect.refusals import require_manager
 from interplay.core.masks import drawable
 from interplay.sim import is_agent
+from interplay.sim.batch.managed import ends_of
 from interplay.sim.checks import require
 from interplay.sim.managers import SimulationManager
 
@@ -60,11 +61,10 @@ class GymWrapper(SimulationPictures, gymnasium.Env[Any, Any]):
         return fresh(self.sim.reset(seed=seed)[self.agent_id]), self._info({})
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, Any]:
-        """Observation, reward, terminated, truncated (by the manager's time limit) and info."""
+        """Observation, reward, terminated, truncated (by a time limit) and info."""
         observations, rewards, dones, infos = self.sim.step({self.agent_id: action})
-        truncated = self.sim.truncated
-        terminated = not truncated and bool(dones[self.agent_id] or dones["__all__"])
         name = self.agent_id
+        terminated, truncated = (flags[name] for flags in ends_of(self.sim, dones, [name]))
         info = fresh(infos[name]) if terminated or truncated else self._info(infos[name])
         return fresh(observations[name]), rewards[name], terminated, truncated, info
 

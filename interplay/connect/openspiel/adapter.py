@@ -53,8 +53,8 @@ class Adapter(ABC):
 
     @property
     def truncated(self) -> bool:
-        """Whether the time limit ended the episode."""
-        return self.sim.truncated
+        """Whether a time limit ended the episode, the manager's or the simulation's own."""
+        return self.sim.truncated or (self._over and any(map(self.sim.sim.get_truncated, self._players)))
 
     @property
     def discounts(self) -> dict[str, float]:

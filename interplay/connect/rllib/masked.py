@@ -8,8 +8,9 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo.utils.env import ParallelEnv
 
+from interplay.connect.rllib.actions import mask_row, mask_space
 from interplay.connect.rllib.worlds import Members, WorldMultiAgentEnv
-from interplay.core.masks import length
+from interplay.core.masks import as_gymnasium
 
 SEEN, LEGAL = (
     "observations",
@@ -41,7 +42,7 @@ class MaskedMultiAgentEnv(WorldMultiAgentEnv):
             name: spaces.Dict(
                 {
                     SEEN: _vector(plain),
-                    LEGAL: spaces.Box(0.0, 1.0, (length(self._given[name]),), np.float32),
+                    LEGAL: mask_space(self._given[name]),
                 }
             )
             for name, plain in self._plain.items()
@@ -64,9 +65,10 @@ class MaskedMultiAgentEnv(WorldMultiAgentEnv):
         seen = {}
         for name, row in observations.items():
             flat = np.asarray(spaces.flatten(self._plain[name], row), np.float32)
-            mask = infos.get(name, {}).get(LEGAL)
-            everything = np.ones(length(self._given[name]), np.float32)
-            seen[name] = {SEEN: flat, LEGAL: everything if mask is None else _flat(mask)}
+            space, mask = self._given[name], infos.get(name, {}).get(LEGAL)
+            if isinstance(mask, np.ndarray):
+                mask = as_gymnasium(space, mask)
+            seen[name] = {SEEN: flat, LEGAL: mask_row(space, mask)}
         return seen
 
 
@@ -74,9 +76,3 @@ def _vector(space: spaces.Space[Any]) -> spaces.Box:
     """The flat space in float32."""
     flat: Any = spaces.flatten_space(space)
     return spaces.Box(flat.low.astype(np.float32), flat.high.astype(np.float32), dtype=np.float32)
-
-
-def _flat(mask: Any) -> np.ndarray:
-    """A row of an info, or one array per head."""
-    parts = mask if isinstance(mask, tuple) else (mask,)
-    return np.concatenate([np.ravel(part) for part in parts]).astype(np.float32)

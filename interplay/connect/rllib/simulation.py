@@ -101,7 +101,7 @@ class MultiAgentABS(DynamicOrderSimulation):
         """Whether the agent was terminated or truncated, alone or with all."""
         return bool({self._ids[agent_id], ALL} & (self._terminated | self._truncated))
 
-    def get_truncated(self, agent_id: str) -> bool:
+    def get_truncated(self, agent_id: str, **kwargs: Any) -> bool:
         """Whether the agent was truncated, alone or with all, and not terminated."""
         theirs = self._ids[agent_id]
         if theirs in self._terminated:

@@ -12,14 +12,16 @@ from ray.rllib.env.multi_agent_env import MultiAgentEnv
 from interplay.connect.refusals import require_manager
 from interplay.connect.rllib.actions import mask_row, mask_space, offered, taken_of_all
 from interplay.sim import is_agent
+from interplay.sim.batch.managed import ends_of
 from interplay.sim.managers import SimulationManager
 
 
 class MultiAgentWrapper(MultiAgentEnv):
     """A manager for RLlib: agents with an observation act next, which keeps every manager's order.
 
-    Whole-number Boxes among the actions are offered as MultiDiscrete, and shifted back. A time limit truncates the agents that have
-    not finished. `unwrapped` is this object, as RLlib reads spaces from it.
+    Whole-number Boxes among the actions are offered as MultiDiscrete, and shifted back. A time limit, the manager's or the
+    simulation's own, truncates ``__all__``; an agent that is truncated earlier is named. `unwrapped` is this object, as RLlib
+    reads spaces from it.
 
     Args:
         action_masks: observations become ``{"observations": ..., "action_mask": ...}``, the second a float32 for each choice,
@@ -70,17 +72,21 @@ class MultiAgentWrapper(MultiAgentEnv):
         """Observations, rewards, terminateds, truncateds and infos of agents that act next or have just finished."""
         given = taken_of_all(self._given, action_dict)
         observations, rewards, dones, infos = self.sim.step(given, **kwargs)
-        truncateds = {"__all__": self.sim.truncated}
-        if self.sim.truncated:
-            # No agent by itself: RLlib's episodes would take an end of every single agent for a termination.
-            dones = {**dones, "__all__": False}
-        over = dones["__all__"] or self.sim.truncated
+        over = bool(dones["__all__"])
+        terminateds, stopped = ends_of(self.sim, dones, observations)
+        cut = over and any(stopped.values())
+        # At the end no agent by itself: RLlib's episodes would take an end of every single agent for a termination.
+        truncateds = {name: True for name in stopped if stopped[name] and not over}
         going = set() if over else set(self.possible_agents) - self.sim.done_agents
         self.agents = [name for name in self.possible_agents if name in going or name in observations]
-        return self._seen(observations), rewards, dones, truncateds, infos
+        ends = terminateds | {"__all__": over and not cut}, truncateds | {"__all__": cut}
+        return self._seen(observations), rewards, *ends, infos
 
     def render(self, *args: Any, **kwargs: Any) -> Any:
         return self.sim.render(*args, **kwargs)
+
+    def close(self) -> None:
+        self.sim.close()
 
     def _space_seen(self, name: str, space: spaces.Space) -> spaces.Space:
         if not self.action_masks:

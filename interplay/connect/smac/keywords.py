@@ -98,11 +98,10 @@ def read_keywords(map_name: str, keywords: Mapping[str, Any]) -> tuple[str, Face
     own = {name: value for name, value in keywords.items() if name in FaceSettings.model_fields}
     face = build(FaceSettings, own, world_id)
     options: dict[str, Any] = {"limit": LIMITS[world_id]} if world_id in LIMITS else {}
-    options |= {
-        "reward": "smac_sparse" if face.reward_sparse else "smac",
-        "negatives": not face.reward_only_positive,
-        "defeat": -face.reward_defeat + 0.0,  # no negative zero
-    }
+    options["reward"] = "smac_sparse" if face.reward_sparse else "smac"
+    if not face.reward_sparse:  # SMAC ignores the others with it
+        options["negatives"] = not face.reward_only_positive
+        options["defeat"] = -face.reward_defeat + 0.0  # no negative zero
     options |= _smacv2(world_id, face, keywords)
     for name, value in keywords.items():
         if name in own:

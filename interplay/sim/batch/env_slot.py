@@ -76,6 +76,7 @@ class EnvSlot:
         self._seen = [column for columns in leaves.values() for column in columns]
         self._ones = [row for rows in self._legal.values() for _, row in rows]
         self._warned = False
+        self._ended: set[Any] = set()  # by a flag of the last step
         self._keys: set[Any] = set()  # of infos, that were searched
         # An info of an environment in turns stands until its agent's turn; others are new in each step.
         self._stands = bool(getattr(env, "infos_stand", False))
@@ -84,7 +85,7 @@ class EnvSlot:
 
     def reset(self, seed: int) -> None:
         """Starts an episode; the row then shows its beginning."""
-        self.steps = 0
+        self.steps, self._ended = 0, set()
         self._numbers.begin()
         observation, infos = of_reset(self.env.reset(seed=seed))
         agents = self.env.agents
@@ -112,11 +113,19 @@ class EnvSlot:
         self._check_known(living)
         if len(rewards) != len(before) or rewards.keys() != set(before):
             self._check_paid(rewards, before, living)
+        left, self._ended = self._ended, set()
         for agent in before:
             slot = self._place[agent][0]
             ended, cut = terminations.get(agent), truncations.get(agent)
             if type(ended) is not bool or type(cut) is not bool:
                 ended, cut = end_of(ended, agent), end_of(cut, agent)
+            if ended or cut:
+                self._ended.add(agent)
+                living.discard(agent)  # some environments go on listing it
+                if agent in left:
+                    self._warn_of(rewards.get(agent), agent, "after it has left")
+                    row["reward"][slot] = row["terminated"][slot] = row["truncated"][slot] = 0
+                    continue
             # An agent that leaves without a flag is terminated.
             terminated = ended or (agent not in living and not cut)
             try:
@@ -125,8 +134,6 @@ class EnvSlot:
                 row["reward"][slot] = reward_of(rewards[agent], agent)
             row["terminated"][slot] = terminated
             row["truncated"][slot] = cut and not terminated
-            if ended or cut:
-                living.discard(agent)  # some environments list them for one more step
         self._check_seen(observation, infos, living, before)
         if ALL in terminations or ALL in truncations:
             check_all(terminations, truncations, before, living)
@@ -147,14 +154,19 @@ class EnvSlot:
         if not self._gaps and (missing := [a for a in before if a in living and a not in rewards]):
             raise UserError(f"rewards lack {missing[0]!r}, which is there; give 0 for no reward")
         for agent in rewards.keys() - set(before):
-            if agent in self._place and rewards[agent] and not self._warned:
-                self._warned = True
+            if agent in self._place:
                 when = "in the step in which it comes" if agent in living else "after it has left"
-                warnings.warn(
-                    f"{agent} is paid {when}, which does not count; pay agents that were there before the step, "
-                    'and keep one that is to be paid later in agents, with info["acting"] = False',
-                    stacklevel=2,
-                )
+                self._warn_of(rewards[agent], agent, when)
+
+    def _warn_of(self, reward: Any, agent: Any, when: str) -> None:
+        """Warns once of a reward that does not count."""
+        if reward and not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"{agent} is paid {when}, which does not count; pay agents that were there before the step, "
+                'and keep one that is to be paid later in agents, with info["acting"] = False',
+                stacklevel=2,
+            )
 
     def _check_seen(
         self,

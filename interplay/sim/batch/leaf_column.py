@@ -7,9 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from gymnasium import spaces
 
 from interplay.core.errors import UserError
 from interplay.sim.batch.layout import Leaf
+from interplay.sim.leaves import bounds
 
 _LARGE = 8192  # numbers
 _NUMBERS = "biuf"  # kinds of dtypes: bools, whole numbers, floats
@@ -36,6 +38,7 @@ class LeafColumn:
         self._dtype, self._shape = array.dtype, array.shape[2:]
         self._fitting = {array.dtype}
         self._flat = array.reshape(-1) if array.dtype.kind == "f" else None
+        self._bounds = _choices_of(leaf)
 
     def write(self, w: int, a: int, seen: Any) -> None:
         """Copies the leaf of one agent's observation into its row.
@@ -73,6 +76,12 @@ class LeafColumn:
                 self._array[...] = self.rows
             if not np.array_equal(self._array, self.rows):
                 return self._first(self._array != self.rows, misfit)
+        if self._bounds is not None:
+            low, high = self._bounds
+            bad = (self._array < low) | (self._array > high)
+            if bad.any():  # rows that are not in use are 0
+                read = self._read()
+                return self._first(bad & read.reshape(*read.shape, *[1] * (bad.ndim - 2)), _outside)
         return None
 
     def _first(self, bad: np.ndarray, line: Callable[[Leaf, Any, Any], str]) -> tuple[int, str] | None:
@@ -125,6 +134,8 @@ def fitted(leaf: Leaf, seen: Any, agent: Any) -> np.ndarray:
         cast = given.astype(dtype)
     if not fits(given.dtype, dtype) and not np.array_equal(cast, given):
         raise UserError(misfit(leaf, given[cast != given][0], agent))
+    if (of := _choices_of(leaf)) is not None and (bad := (cast < of[0]) | (cast > of[1])).any():
+        raise UserError(_outside(leaf, cast[bad][0], agent))
     return cast.reshape(leaf.space.shape)
 
 
@@ -148,6 +159,20 @@ def misfit(leaf: Leaf, value: Any, agent: Any) -> str:
         f"observation{_named(leaf)} of {agent} is {value} ({value.dtype}), which {leaf.space.dtype} of its space {leaf.space} does not "
         "hold; declare the space with the dtype and bounds of what is given, or round and clip before"
     )
+
+
+def _choices_of(leaf: Leaf) -> tuple[np.ndarray, np.ndarray] | None:
+    """Least and greatest value of each number of a leaf of choices; None: a Box."""
+    if isinstance(leaf.space, spaces.Box):
+        return None
+    low, high = bounds(leaf.space)
+    shape, dtype = leaf.space.shape or (), leaf.space.dtype
+    return low.reshape(shape).astype(dtype), high.reshape(shape).astype(dtype)
+
+
+def _outside(leaf: Leaf, value: Any, agent: Any) -> str:
+    """The error line for a choice beyond the bounds of its space."""
+    return f"observation{_named(leaf)} of {agent} is {value}, which its space {leaf.space} does not hold; mend either"
 
 
 def not_finite(leaf: Leaf, value: Any, agent: Any) -> str:

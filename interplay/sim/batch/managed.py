@@ -5,7 +5,7 @@ So simulations of `interplay.sim` use the same stepping, checks and training as 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from interplay.core.errors import UserError
@@ -36,7 +36,6 @@ class ManagedSimulation:
                 f"{self.metadata['name']}: no agent both observes and acts, so no agent can play; add an Agent"
             )
         self.agents: list[str] = []
-        self._cut_alone = getattr(manager.sim.unwrapped, "get_truncated", None)
         self.infos_stand = True
         self._queried: set[str] = set()
         self._seen: dict[str, Any] = {}
@@ -75,14 +74,9 @@ class ManagedSimulation:
         """Steps with the actions of the acting agents."""
         given = {name: action for name, action in actions.items() if name in self._queried}
         observations, rewards, dones, infos = self.manager.step(given)
-        before, over, cut = self.agents, bool(dones["__all__"]), self.manager.truncated
+        before = self.agents
         self._seen |= observations
-        finished = {name: bool(dones.get(name, False)) or (over and not cut) for name in before}
-        stopped = {name: over and not finished[name] for name in before}
-        if self._cut_alone is not None:
-            for name in before:
-                if finished[name] and self._cut_alone(name):
-                    finished[name], stopped[name] = False, True
+        finished, stopped = ends_of(self.manager, dones, before)
         self.agents = [name for name in before if not finished[name] and not stopped[name]]
         self._queried = set(observations) & set(self.agents)
         found = self._infos(infos, before)
@@ -109,6 +103,19 @@ class ManagedSimulation:
             if mask is not None:
                 found[name]["action_mask"] = mask
         return found
+
+
+def ends_of(
+    manager: SimulationManager, dones: Mapping[str, Any], names: Iterable[str]
+) -> tuple[dict[str, bool], dict[str, bool]]:
+    """Which agents terminated and which were truncated, by the dones of a manager's step."""
+    over, cut = bool(dones["__all__"]), manager.truncated
+    finished = {name: bool(dones.get(name, False)) or (over and not cut) for name in names}
+    stopped = {name: over and not ended for name, ended in finished.items()}
+    for name, ended in finished.items():
+        if ended and manager.sim.get_truncated(name):
+            finished[name], stopped[name] = False, True
+    return finished, stopped
 
 
 def as_environment(made: Any) -> Any:

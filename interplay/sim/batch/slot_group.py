@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -120,13 +120,21 @@ class SlotGroup:
         return f"world {self._first + i}, {f'step {steps}' if steps else 'reset'}"
 
 
-def made(make: Callable[[], Any], w: int, accept: Callable[[Any], Any]) -> Any:
-    """World w's environment, made and accepted."""
-    try:
-        env = make()
-    except Exception as error:
-        raise UserError(_one_line(f"world {w}", error, "mend the function that makes it")) from error
-    return accept(env)
+def made(make: Callable[[], Any], worlds: Iterable[int], accept: Callable[[Any], Any]) -> list[Any]:
+    """The environments of some worlds, made and accepted.
+
+    Raises:
+        UserError: if the function fails, or returns one object for several worlds.
+    """
+    envs: list[Any] = []
+    for w in worlds:
+        try:
+            envs.append(make())
+        except Exception as error:
+            raise UserError(_one_line(f"world {w}", error, "mend the function that makes it")) from error
+    if len({id(env) for env in envs}) < len(envs):
+        raise UserError("the function gives the same environment each time; make a new one in it")
+    return [accept(env) for env in envs]
 
 
 def named(w: int, env: Any, function: Callable[..., T], *args: Any) -> T:

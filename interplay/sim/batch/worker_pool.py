@@ -50,7 +50,7 @@ class SerialPool:
     def __init__(
         self, make: Callable[[], Any], num_worlds: int, accept: Callable[[Any], Any] = as_environment
     ) -> None:
-        envs = [made(make, w, accept) for w in range(num_worlds)]
+        envs = made(make, range(num_worlds), accept)
         self.layout = named(0, envs[0], read_layout, envs[0])
         shapes = shapes_of(self.layout, num_worlds, 1)
         self.buffers = place(shapes, bytearray(size_of(shapes)))
@@ -96,7 +96,7 @@ class WorkerPool:
         processes: int,
         accept: Callable[[Any], Any] = as_environment,
     ) -> None:
-        probe = made(partial(load(factory, users=True), **kwargs), 0, accept)
+        (probe,) = made(partial(load(factory, users=True), **kwargs), [0], accept)
         self.layout = named(0, probe, read_layout, probe)
         probe.close()
         runs = np.array_split(np.arange(num_worlds), min(processes, num_worlds))
@@ -279,7 +279,7 @@ def _work(
     watch_parent()
     try:
         make = partial(load(factory, users=True), **kwargs)
-        envs = [made(make, w, accept) for w in worlds]
+        envs = made(make, worlds, accept)
         layout = named(worlds[0], envs[0], read_layout, envs[0])
         buffers = place(shapes_of(layout, num_worlds, num_workers), memory)
         buffers["at"][index] = worlds[0]

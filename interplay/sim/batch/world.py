@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
+import random
+import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -17,7 +20,7 @@ from interplay.core.loading import load
 from interplay.core.spaces import action_choices
 from interplay.core.world import TimeStep, World
 from interplay.sim.batch.layout import KindLayout, Leaf
-from interplay.sim.batch.managed import as_environment
+from interplay.sim.batch.managed import ManagedSimulation, as_environment
 from interplay.sim.batch.worker_pool import SerialPool, WorkerPool
 
 PIXELS = "rgb_array"
@@ -41,6 +44,8 @@ class EnvironmentBatch(World):
     Raises:
         UserError: if the factory cannot be found or what it makes is refused, or a space has no array form.
     """
+
+    copied = False  # each world steps a copy of one environment
 
     def __init__(
         self,
@@ -112,7 +117,21 @@ class EnvironmentBatch(World):
         self._returns[which] = 0.0
         self._pool.reset()
         self._refuse_stuck()
+        if self.copied and self.num_worlds > 1:
+            self.copied = False
+            self._warn_of_unseeded()
         return self._step_of_buffers
+
+    def _warn_of_unseeded(self) -> None:
+        """Warns where two copies of an environment draw the same after a reset."""
+        one, two = (_next_draws(self._pool.environment(w)) for w in (0, 1))
+        equal = [name for name in one if one[name] == two.get(name)]
+        if equal and self._buffers["seed"][0] != self._buffers["seed"][1]:
+            warnings.warn(
+                f"{self.id}: reset() does not use its seed: {equal[0]} draws the same in every copy of the environment; "
+                "seed it there, or hand over a function that makes one",
+                stacklevel=2,
+            )
 
     def _step(self, action: Any) -> TimeStep:
         by_kind = self.by_kind(action)
@@ -171,6 +190,15 @@ def environment_seeds(stream: np.ndarray) -> np.ndarray:
     """
     mixed = mix64(mix64(stream[:, seeding.SEED]) + stream[:, seeding.EPISODE])
     return (mixed >> np.uint64(33)).astype(np.int64)
+
+
+def _next_draws(env: Any) -> dict[str, float]:
+    """The next number of each random generator among an environment's attributes."""
+    outer = env.manager.sim.unwrapped if isinstance(env, ManagedSimulation) else env
+    inner = getattr(outer, "env", outer)
+    own = vars(outer) | getattr(getattr(inner, "unwrapped", inner), "__dict__", {})
+    kinds = (np.random.Generator, np.random.RandomState, random.Random)
+    return {name: copy.deepcopy(rng).random() for name, rng in own.items() if isinstance(rng, kinds)}
 
 
 def _starts(kind: KindLayout, leaf: Leaf) -> np.ndarray:

@@ -98,6 +98,11 @@ class SuperAgentWrapper(Wrapper):
             return self.sim.get_done(agent_id, **kwargs)
         return all(self.sim.get_done(name, **kwargs) for name in self._mapping[agent_id])
 
+    def get_truncated(self, agent_id: str, **kwargs: Any) -> Any:
+        """Whether any of the covered agents was truncated."""
+        self._require_uncovered(agent_id)
+        return any(self.sim.get_truncated(name, **kwargs) for name in self._mapping.get(agent_id, [agent_id]))
+
     def get_info(self, agent_id: str, **kwargs: Any) -> Any:
         self._require_uncovered(agent_id)
         if agent_id not in self._mapping:

@@ -71,6 +71,9 @@ class Wrapper(AgentBasedSimulation):
     def get_done(self, agent_id: str, **kwargs: Any) -> Any:
         return self.sim.get_done(agent_id, **kwargs)
 
+    def get_truncated(self, agent_id: str, **kwargs: Any) -> Any:
+        return self.sim.get_truncated(agent_id, **kwargs)
+
     def get_all_done(self, **kwargs: Any) -> Any:
         return self.sim.get_all_done(**kwargs)
 
