@@ -17,7 +17,16 @@ from interplay.core.world import Array, Kind, TimeStep, World
 from interplay.interfaces.environment import legal_outside
 from interplay.interfaces.interface import Interface
 from interplay.interfaces.legal import map_mask
-from interplay.interfaces.match import MASK, match, read_mask, slots_of
+from interplay.interfaces.match import (
+    MASK,
+    OUTCOME,
+    flags,
+    legal_action,
+    match,
+    read_mask,
+    slots_of,
+    with_outcome,
+)
 from interplay.interfaces.naming import as_mapping, from_mapping, mask_as_mapping, named_space
 from interplay.interfaces.nests import map_nest
 
@@ -31,12 +40,14 @@ class Agent:
         observation_space, action_space: of its slot, after `setup`.
         episodes: how many it began.
         steps: how many actions it gave in this one.
+        acting: whether the environment reads its next action; `play` sets it before each step.
     """
 
     observation_space: spaces.Space
     action_space: spaces.Space
     episodes = 0
     steps = 0
+    acting = True
 
     def setup(
         self, obs_space: spaces.Space, act_space: spaces.Space, slot: int | str = 0, seed: int = 0
@@ -47,11 +58,15 @@ class Agent:
     def reset(self, obs: Any, info: Mapping[str, Any] | None = None) -> None:
         """An episode begins with this observation, which the next `step` is given, too."""
         self.episodes += 1
-        self.steps = 0
+        self.steps, self.acting = 0, True
 
     def step(self, obs: Any, mask: Any = None) -> Any:
         """The action for an observation; `mask` has the legal choices in Gymnasium's form, None = all."""
         raise NotImplementedError
+
+    def _generator(self) -> np.random.Generator:
+        """Of its draws, other ones in each slot."""
+        return seeding.generator(self.seed, 0xA6E7, *str(self.slot).encode())
 
 
 class RandomAgent(Agent):
@@ -61,8 +76,7 @@ class RandomAgent(Agent):
         self, obs_space: spaces.Space, act_space: spaces.Space, slot: int | str = 0, seed: int = 0
     ) -> None:
         super().setup(obs_space, copy.deepcopy(act_space), slot, seed)  # drawing moves a space's generator
-        key = [*str(slot).encode()]
-        self._rng = seeding.generator(seed, 0xA6E7, *key)
+        self._rng = self._generator()
 
     def step(self, obs: Any, mask: Any = None) -> Any:
         self.steps += 1
@@ -77,7 +91,8 @@ class AgtItfWrapper(Agent):
     Args:
         agent: one agent, or for a team a list with one for each entry of the interface's output.
         itf: the stack; None changes nothing.
-        step_mul: the agent decides in every so many calls, and its action is held in between.
+        step_mul: the agent decides in every so many calls, and its action is held in between; held choices that have become illegal are
+            played as the first legal one of their head.
     """
 
     def __init__(
@@ -93,8 +108,9 @@ class AgtItfWrapper(Agent):
             raise UserError(
                 f"AgtItfWrapper: {agent!r} is no agent and no list of agents; see interplay.interfaces.agents.Agent"
             )
+        _refuse_twice(self.members)
         self.itf, self.step_mul = Interface() if itf is None else itf, int(step_mul)
-        self._was_set_up = False
+        self._was_set_up, self._below = False, 0  # below: wrappers around this one, nearer the environment
 
     def setup(
         self, obs_space: spaces.Space, act_space: spaces.Space, slot: int | str = 0, seed: int = 0
@@ -102,9 +118,13 @@ class AgtItfWrapper(Agent):
         super().setup(obs_space, act_space, slot, seed)
         if self._was_set_up:
             self.itf = self.itf.clone()  # another match: what was remembered of the last one is past
-        self.itf.setup(obs_space, act_space, slot=slot, seed=seed)
+        self.itf.setup(
+            obs_space, act_space, slot=f"{slot}{'+' * self._below}" if self._below else slot, seed=seed
+        )
         self._was_set_up = True
         if self.team is None:
+            if isinstance(self.members[0], AgtItfWrapper):
+                self.members[0]._below = self._below + 1
             self.members[0].setup(self.itf.observation_space, self.itf.action_space, slot, seed)
             return
         for name, space in (("observations", self.itf.observation_space), ("actions", self.itf.action_space)):
@@ -124,7 +144,7 @@ class AgtItfWrapper(Agent):
         own = (info or {}).get("itf")
         self.itf.reset(obs, own, seeds=None if seed is None else seeding.world_seeds(seed, 1))
         self.itf.obs_trans(obs)
-        self._shown = True
+        self._shown, self._unread = True, False
         for member, part in zip(self.members, self._dealt(self.itf.look(obs)), strict=True):
             member.reset(part, info)
 
@@ -134,13 +154,18 @@ class AgtItfWrapper(Agent):
         self._shown = False
         due = self.steps % self.step_mul == 0
         self.steps += 1
+        legal = legal_outside(self.itf, mask)
+        for member in self.members:
+            member.acting = self.acting
         if due:
-            legal = legal_outside(self.itf, mask)
             legals = self._dealt(legal) if legal is not None else (None,) * len(self.members)
             inputs = zip(self.members, self._dealt(shown), legals, strict=True)
             actions = tuple(member.step(part, own) for member, part, own in inputs)
             self._action = actions[0] if self.team is None else actions
-        return self.itf.act_trans(self._action, due)
+        action = self._action if due else legal_action(self.itf.action_space, self._action, legal)
+        self._unread |= due  # a decision counts in the first step that reads it
+        decided, self._unread = self._unread and self.acting, self._unread and not self.acting
+        return self.itf.act_trans(action, decided)
 
     def _dealt(self, value: Any) -> tuple[Any, ...]:
         return (value,) if self.team is None else tuple(value)
@@ -164,7 +189,7 @@ class PolicyAgent(Agent):
     ) -> None:
         super().setup(obs_space, act_space, slot, seed)
         self.world = Seat(obs_space, act_space)
-        self.policy.start(self.world, seed)
+        self.policy.start(self.world, int(self._generator().integers(2**63)))
 
     def reset(self, obs: Any, info: Mapping[str, Any] | None = None) -> None:
         super().reset(obs, info)
@@ -237,9 +262,20 @@ def play(env: Any, agents: Sequence[Agent], seed: int = 0, episodes: int = 1) ->
     seen, done = slots_of(game)
     if len(agents) != len(seen):
         raise UserError(f"play: {len(agents)} agents for {len(seen)} slots; give one for each")
+    _refuse_twice(agents)
     for slot, (agent, obs_space, act_space) in enumerate(zip(agents, seen, done, strict=True)):
         agent.setup(obs_space, act_space, slot, seed)
     return [_episode(game, agents, seed if number == 0 else None) for number in range(episodes)]
+
+
+def _refuse_twice(agents: Sequence[Agent]) -> None:
+    """Refuses an agent, or a policy of agents, that stands in two places: it would mix their memories."""
+    found: list[Any] = list(agents)
+    for one in found:  # grows on the way
+        found += [*getattr(one, "members", ()), *([one.policy] if isinstance(one, PolicyAgent) else ())]
+    twice = [one for k, one in enumerate(found) if any(one is other for other in found[:k])]
+    if twice:
+        raise UserError(f"{twice[0]!r} stands in two places; make an agent, with its own policy, for each")
 
 
 def _episode(game: Any, agents: Sequence[Agent], seed: int | None) -> dict[str, Any]:
@@ -249,6 +285,9 @@ def _episode(game: Any, agents: Sequence[Agent], seed: int | None) -> dict[str, 
     returns, steps, over = np.zeros(len(agents)), 0, False
     while not over:
         legal = info.get(MASK, (None,) * len(agents))
+        acting = flags(info.get("acting", (True,) * len(agents))).tolist()
+        for agent, acts in zip(agents, acting, strict=True):
+            agent.acting = acts
         action = tuple(agent.step(part, mask) for agent, part, mask in zip(agents, obs, legal, strict=True))
         obs, rewards, terminated, truncated, info = game.step(action)
         returns, steps, over = (
@@ -256,4 +295,5 @@ def _episode(game: Any, agents: Sequence[Agent], seed: int | None) -> dict[str, 
             steps + 1,
             terminated or truncated,
         )
-    return {"outcome": info.get("outcome"), "returns": tuple(returns.tolist()), "steps": steps}
+    info = with_outcome(game, over, info)
+    return {"outcome": info[OUTCOME], "returns": tuple(returns.tolist()), "steps": steps}

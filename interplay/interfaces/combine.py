@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gymnasium import spaces
@@ -38,6 +38,10 @@ class Combine(Interface):
         below = sum(isinstance(one, Combine) for one in self.chain[:-1])
         for k, (child, (seen, done)) in enumerate(zip(self.children, pairs, strict=True)):
             child._is_single = self._is_single
+            if child.changes_rewards:
+                raise UserError(
+                    f"Combine: {child!r} changes rewards, which are of all entries; put it above or below"
+                )
             child._bind(seen, done, ctx.rows, f"{ctx.slot}/{k}{'+' * below}", ctx.seeds, ctx)
         shown = [child.observation_space for child in self.children]
         return spaces.Tuple(shown), spaces.Tuple([child.action_space for child in self.children])
@@ -65,6 +69,11 @@ class Combine(Interface):
         return tuple(
             child._walk_action(part, decided) for child, part in zip(self.children, action, strict=True)
         )
+
+    def _infos(self) -> Mapping[str, Array]:
+        """Those of child k get the names ``k/...``."""
+        stacks = ((k, one) for k, child in enumerate(self.children) for one in child.chain)
+        return {f"{k}/{name}": array for k, one in stacks for name, array in one._infos().items()}
 
     @property
     def restricts(self) -> bool:  # type: ignore[override]

@@ -17,11 +17,15 @@ from interplay.interfaces.match import (
     MatchStart,
     MatchStep,
     as_rewards,
+    flags,
     match,
     read_mask,
     resets_itself,
     slots_of,
     to_gymnasium_mask,
+    with_outcome,
+    without_members,
+    wrappers_of,
 )
 
 
@@ -36,6 +40,7 @@ class EnvItfWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     Attributes:
         interfaces: the bound stacks.
+        decided: for each slot whether its action of the next step is a decision or a held one; after a step all are decisions again.
     """
 
     def __init__(self, env: Any, interfaces: Sequence[Interface | None], seed: int = 0) -> None:
@@ -46,15 +51,21 @@ class EnvItfWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
                 f"EnvItfWrapper: {len(interfaces)} interfaces for {len(seen)} slots; give one for each, None passes through"
             )
         self.interfaces = tuple(Interface() if one is None else one for one in interfaces)
+        below = sum(isinstance(one, EnvItfWrapper) for one in wrappers_of(self.env))
         for slot, (stack, obs, act) in enumerate(zip(self.interfaces, seen, done, strict=True)):
-            stack.setup(obs, act, slot=slot, seed=seed)
+            stack.setup(obs, act, slot=f"{slot}{'+' * below}" if below else slot, seed=seed)
+        self._all = (True,) * len(seen)
+        self.decided: Sequence[Any] = self._all
         self._resets_itself, self._over = resets_itself(self.env), False
         self.observation_space = spaces.Tuple([stack.observation_space for stack in self.interfaces])
         self.action_space = spaces.Tuple([stack.action_space for stack in self.interfaces])
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
         """Begins an episode; ``options["itf"][slot]`` are for that slot's interfaces (``ctx.info``)."""
-        self._over = False
+        self._over, self._unread = (
+            False,
+            np.zeros(len(self._all), bool),
+        )  # unread: no step has read the decision yet
         own_options = _per_slot(options, len(self.interfaces))
         seen, info = self.env.reset(seed=seed, options=options)
         seeds = None if seed is None else seeding.world_seeds(seed, 1)
@@ -62,14 +73,12 @@ class EnvItfWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
             stack.reset(obs, own, seeds=seeds)
         return self._seen(seen), self._info(info)
 
-    def step(self, action: Sequence[Any], decided: Sequence[bool] | None = None) -> MatchStep:  # type: ignore[override]
-        """Steps with one action per slot.
-
-        Args:
-            decided: for each slot whether its action is a decision or a held one; None: all are decisions.
-        """
+    def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
+        """Steps with one action per slot."""
         begins = self._over and self._resets_itself  # the environment ignores the actions of this step
-        fresh = (not begins,) * len(self.interfaces) if decided is None or begins else decided
+        self._unread = (self._unread | flags(self.decided)) & (not begins)
+        fresh, self._unread = self._unread & self._acting, self._unread & ~self._acting
+        self.decided = self._all
         raw = [
             stack.act_trans(one, bool(new))
             for stack, one, new in zip(self.interfaces, action, fresh, strict=True)
@@ -83,12 +92,16 @@ class EnvItfWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
         self._over = bool(terminated or truncated)
         given = as_rewards(rewards, len(self.interfaces))
         earned = tuple(stack.rew_trans(one) for stack, one in zip(self.interfaces, given, strict=True))
+        if any(stack.changes_rewards for stack in self.interfaces):
+            info = without_members(info)
+        info = with_outcome(self.env, self._over, info)
         return self._seen(seen), earned, bool(terminated), bool(truncated), self._info(info)
 
     def _seen(self, seen: Sequence[Any]) -> tuple[Any, ...]:
         return tuple(stack.obs_trans(obs) for stack, obs in zip(self.interfaces, seen, strict=True))
 
     def _info(self, info: Mapping[str, Any]) -> dict[str, Any]:
+        self._acting = flags(info.get("acting", self._all))
         infos = [stack.infos() for stack in self.interfaces]
         names = dict.fromkeys(name for one in infos for name in one)
         info = {**info, **{name: tuple(one.get(name) for one in infos) for name in names}}

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import gymnasium
@@ -15,16 +15,22 @@ from gymnasium import spaces
 from interplay.core import masks
 from interplay.core.errors import UserError
 from interplay.core.world import TimeStep, World
-from interplay.interfaces.legal import map_mask
-from interplay.interfaces.naming import mask_from_mapping
+from interplay.interfaces.legal import map_mask, settled
+from interplay.interfaces.naming import (
+    as_mapping,
+    from_mapping,
+    mask_as_mapping,
+    mask_from_mapping,
+    named_space,
+)
 from interplay.interfaces.nests import Nest, map_nest, one_of
 
 MatchStart = tuple[Any, dict[str, Any]]  # observations and infos, of `reset`
 MatchStep = tuple[tuple[Any, ...], tuple[Any, ...], bool, bool, dict[str, Any]]
-MASK, OUTCOME, ALIVE = "action_mask", "outcome", "alive"  # keys of infos
+MASK, OUTCOME, ALIVE, MEMBERS = "action_mask", "outcome", "alive", "member_rewards"  # keys of infos
 
 
-def match(env: Any, score: str = "return") -> gymnasium.Env[Any, Any]:
+def match(env: Any, score: str | None = None) -> gymnasium.Env[Any, Any]:
     """Any environment as a match.
 
     ``info["alive"]`` has for each slot whether it is alive. ``info["outcome"]`` is in every last step, also of an episode that a limit
@@ -34,7 +40,8 @@ def match(env: Any, score: str = "return") -> gymnasium.Env[Any, Any]:
     Args:
         env: an interplay world of one copy; a PettingZoo parallel environment; a Gymnasium environment with tuple spaces, or of one
             player (its entries become tuples of one); or a match.
-        score: for an interplay world, the ranking: ``"return"``, or a metric with a value per agent.
+        score: for an interplay world, the ranking: ``"return"``, or a metric with a value per agent. None: the world's own ``outcome``, or the
+            return where it has none.
     """
     if isinstance(env, World):
         return WorldMatch(env, score)
@@ -53,7 +60,7 @@ def match(env: Any, score: str = "return") -> gymnasium.Env[Any, Any]:
 
 
 def outcomes(
-    scores: Sequence[float], teams: Sequence[Sequence[int]] | None = None
+    scores: Sequence[float] | np.ndarray, teams: Sequence[Sequence[int]] | None = None
 ) -> tuple[float, ...] | None:
     """Outcome of each slot from scores: +1 for the best, -1 for the last, 0 for a draw, placements in between.
 
@@ -62,16 +69,16 @@ def outcomes(
         teams: slots that win together, with added scores; None: each slot alone.
 
     Returns:
-        A number for each slot; None with one side only.
+        A number for each slot; None with one side only, or where a score is NaN.
 
     Example:
         >>> outcomes([3.0, 1.0, 1.0])
         (1.0, -0.5, -0.5)
     """
     sides = [[slot] for slot in range(len(scores))] if teams is None else [list(team) for team in teams]
-    if len(sides) < 2:
-        return None
     total = np.array([sum(scores[slot] for slot in side) for side in sides])
+    if len(sides) < 2 or np.isnan(total).any():
+        return None
     ahead = np.sign(total[:, None] - total[None]).sum(axis=1) / (len(sides) - 1)
     found = {slot: float(ahead[k]) for k, side in enumerate(sides) for slot in side}
     return tuple(found[slot] for slot in range(len(scores)))
@@ -90,8 +97,24 @@ class Match(gymnasium.Env[Any, Any]):
     def _start(self) -> None:
         self._returns = np.zeros(len(self.action_space.spaces))  # type: ignore[attr-defined]
 
-    def _finish(self, values: MatchStep, scores: Sequence[float] | None = None) -> MatchStep:
-        return _finished(values, self._returns, scores, self.teams)
+    @property
+    def sides(self) -> tuple[Any, ...]:
+        """A label for each slot, equal for slots that win together."""
+        slots = range(len(self._returns))
+        owner = {slot: k for k, team in enumerate(self.teams or [(slot,) for slot in slots]) for slot in team}
+        return tuple(owner[slot] for slot in slots)
+
+    def outcome_so_far(self) -> tuple[float, ...] | None:
+        """The outcome if the match ended now: by returns; None for vectors of rewards."""
+        return outcomes(self._returns.tolist(), self.teams)
+
+    def _finish(self, values: MatchStep) -> MatchStep:
+        """Adds the rewards to the returns, and to the infos of a last step the outcome."""
+        _, rewards, terminated, truncated, info = values
+        self._returns += [float(reward) if np.ndim(reward) == 0 else np.nan for reward in rewards]
+        if (terminated or truncated) and OUTCOME not in info:
+            info[OUTCOME] = self.outcome_so_far()
+        return values
 
 
 class WorldMatch(Match):
@@ -101,7 +124,7 @@ class WorldMatch(Match):
     slots that do not act.
     """
 
-    def __init__(self, world: World, score: str = "return") -> None:
+    def __init__(self, world: World, score: str | None = None) -> None:
         if world.num_worlds != 1:
             raise UserError(f"{world.id}: num_worlds = {world.num_worlds}; a match is one world")
         self.world, self.score, self.teams = world, score, world.teams
@@ -115,7 +138,7 @@ class WorldMatch(Match):
         super().reset(seed=seed)
         self._start()
         step = self.world.reset(seeds=seed)
-        self._alive = step.acting[0].copy()
+        self._alive = step.acting[0] | (not self.world.respawns)  # a slot that waits for its turn lives
         return self._seen(step), self._info(step)
 
     def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
@@ -129,7 +152,23 @@ class WorldMatch(Match):
         over, cut = bool(step.over[0]), bool(step.truncated[0].any())
         rewards = tuple(step.reward[0].tolist())
         values = (self._seen(step), rewards, over and not cut, over and cut, self._info(step))
-        return self._finish(values, self._scores() if over and self.score != "return" else None)
+        return self._finish(values)
+
+    def outcome_so_far(self) -> tuple[float, ...] | None:
+        """By the score; a draw where a world with an outcome of its own is not over."""
+        if self.score == "return":
+            return super().outcome_so_far()
+        metric: Any = self.world.metrics.get(self.score or OUTCOME)
+        if np.ndim(metric) != 2:
+            if self.score is None:
+                return super().outcome_so_far()
+            raise UserError(f"{self.world.id}: no score {self.score!r}; it is return, or a metric per agent")
+        scores = metric[0].astype(float).tolist()
+        if self.score is not None:
+            return outcomes(scores, self.teams)
+        if not self.world.timestep.over[0]:
+            return (0.0,) * len(scores)
+        return None if np.isnan(scores).any() else tuple(scores)
 
     def close(self) -> None:
         self.world.close()
@@ -161,12 +200,6 @@ class WorldMatch(Match):
         rows = mask_from_mapping(space, own)
         return None if rows is None else map_mask(masks.to_gymnasium, space, rows)
 
-    def _scores(self) -> list[float]:
-        metric = self.world.metrics.get(self.score)
-        if metric is None or np.ndim(metric) != 2:
-            raise UserError(f"{self.world.id}: no score {self.score!r}; it is return, or a metric per agent")
-        return [float(value) for value in metric[0]]
-
 
 class ParallelMatch(Match):
     """A PettingZoo parallel environment. An agent that has left keeps its last observation, earns 0, and its actions are ignored."""
@@ -180,6 +213,10 @@ class ParallelMatch(Match):
         super().reset(seed=seed)
         self._start()
         found, infos = self.env.reset(seed=seed, options=without_ours(options))
+        if late := [name for name in self.names if name not in found]:
+            raise UserError(
+                f"{self.env}: {late[0]} is absent after a reset; a match has all its agents from the start"
+            )
         self._last = {name: found[name] for name in self.names}
         return tuple(found[name] for name in self.names), self._info(infos)
 
@@ -218,7 +255,7 @@ class ParallelMatch(Match):
         return info
 
 
-class GymnasiumMatch(gymnasium.Wrapper[Any, Any, Any, Any]):
+class GymnasiumMatch(gymnasium.Wrapper[Any, Any, Any, Any], Match):
     """A Gymnasium environment; that of one player becomes tuples of one."""
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
@@ -246,26 +283,18 @@ class GymnasiumMatch(gymnasium.Wrapper[Any, Any, Any, Any]):
         self._over = bool(terminated or truncated)
         rewards = (reward,) if self._alone else as_rewards(reward, len(self._returns))
         seen = (seen,) if self._alone else tuple(seen)
-        return _finished((seen, rewards, bool(terminated), bool(truncated), self._info(info)), self._returns)
+        return self._finish((seen, rewards, bool(terminated), bool(truncated), self._info(info)))
 
     def _info(self, info: Mapping[str, Any]) -> dict[str, Any]:
         alone = {MASK: (info[MASK],)} if self._alone and MASK in info else {}
         return {ALIVE: (True,) * len(self._returns), **info, **alone}
 
 
-def _finished(
-    values: MatchStep,
-    returns: np.ndarray,
-    scores: Sequence[float] | None = None,
-    teams: Sequence[Sequence[int]] | None = None,
-) -> MatchStep:
-    """A step's values, with what came of the match where it is the last; adds rewards to the returns."""
-    _, rewards, terminated, truncated, info = values
-    if all(np.ndim(reward) == 0 for reward in rewards):
-        returns += [float(reward) for reward in rewards]
-    if (terminated or truncated) and OUTCOME not in info:
-        info[OUTCOME] = outcomes(list(returns if scores is None else scores), teams)
-    return values
+def with_outcome(env: gymnasium.Env[Any, Any], over: bool, info: dict[str, Any]) -> dict[str, Any]:
+    """The infos of a step of a match; those of a last one get an outcome, which a limit of Gymnasium's wrappers leaves out."""
+    if not over or OUTCOME in info:
+        return info
+    return {**info, OUTCOME: env.get_wrapper_attr("outcome_so_far")()}
 
 
 def slots_of(env: gymnasium.Env[Any, Any]) -> tuple[tuple[spaces.Space, ...], tuple[spaces.Space, ...]]:
@@ -276,15 +305,18 @@ def slots_of(env: gymnasium.Env[Any, Any]) -> tuple[tuple[spaces.Space, ...], tu
     return env.observation_space.spaces, env.action_space.spaces  # type: ignore[attr-defined]
 
 
+def wrappers_of(env: Any) -> Iterator[gymnasium.Wrapper[Any, Any, Any, Any]]:
+    """The wrappers of an environment, the outermost first."""
+    while isinstance(env, gymnasium.Wrapper):
+        yield env
+        env = env.env
+
+
 def resets_itself(env: Any) -> bool:
     """Whether Gymnasium's Autoreset is among its wrappers: the step after an episode's last begins the next one."""
     from gymnasium.wrappers import Autoreset
 
-    while isinstance(env, gymnasium.Wrapper):
-        if isinstance(env, Autoreset):
-            return True
-        env = env.env
-    return False
+    return any(isinstance(one, Autoreset) for one in wrappers_of(env))
 
 
 def as_rewards(rewards: Any, slots: int) -> tuple[Any, ...]:
@@ -292,6 +324,16 @@ def as_rewards(rewards: Any, slots: int) -> tuple[Any, ...]:
     if np.ndim(rewards) == 0 or len(rewards) != slots:
         raise UserError(f"rewards {rewards!r}: a match of {slots} slots has a tuple of {slots}")
     return tuple(one.item() if np.ndim(one) == 0 and hasattr(one, "item") else one for one in rewards)
+
+
+def flags(values: Sequence[Any]) -> np.ndarray:
+    """A bool for each slot; for a team whether any member's is True."""
+    return np.array([bool(np.any(one)) for one in values])
+
+
+def without_members(info: Mapping[str, Any]) -> dict[str, Any]:
+    """Infos without the rewards of teams' members, which changed rewards of the teams do not fit."""
+    return {name: value for name, value in info.items() if name != MEMBERS}
 
 
 def without_ours(options: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -317,28 +359,35 @@ def read_mask(space: spaces.Space, mask: Nest) -> Nest:
     return map_mask(rows, space, mask)
 
 
+def legal_action(space: spaces.Space, action: Nest, mask: Nest) -> Nest:
+    """A slot's action with each choice that its mask forbids replaced by the first legal one of its head."""
+    rows = read_mask(space, mask)
+    if rows is None:
+        return action
+    legal = mask_as_mapping(space, map_mask(lambda _, own: own[None, None], space, rows))
+    named = named_space(space)
+    given = map_nest(lambda _, one: np.asarray(one)[None, None], named, as_mapping(space, action))
+    found = settled(named, given, legal, ignored=False)
+    return from_mapping(space, map_nest(lambda _, one: one[0, 0], named, found))
+
+
 def to_gymnasium_mask(space: spaces.Space, mask: Nest) -> Nest:
     """The inverse of `read_mask`: Gymnasium's form, as ``space.sample(mask)`` takes it."""
     return map_mask(lambda leaf, rows: masks.to_gymnasium(leaf, np.asarray(rows)), space, mask)
 
 
 def _is_match(env: Any) -> bool:
-    while isinstance(env, gymnasium.Wrapper):
-        if isinstance(env, GymnasiumMatch):
-            return True
-        env = env.env
-    return isinstance(env, Match)
+    return isinstance(env.unwrapped, Match) or any(isinstance(one, Match) for one in wrappers_of(env))
 
 
 def _refuse_merged(env: Any) -> None:
     from gymnasium.wrappers import FlattenObservation
 
-    while isinstance(env, gymnasium.Wrapper):
-        if isinstance(env, FlattenObservation) and isinstance(env.env.observation_space, spaces.Tuple):
+    for one in wrappers_of(env):
+        if isinstance(one, FlattenObservation) and isinstance(one.env.observation_space, spaces.Tuple):
             raise UserError(
-                f"{env}: FlattenObservation merges all slots into one vector; leave it out and give slots the interface ConcatVec"
+                f"{one}: FlattenObservation merges all slots into one vector; leave it out and give slots the interface ConcatVec"
             )
-        env = env.env
 
 
 def _together(space: spaces.Space, actions: list[Any]) -> Nest:

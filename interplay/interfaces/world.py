@@ -167,7 +167,7 @@ class InterfacedWorld(OuterWorld):
         return self._time_step(step, going)
 
     def _begin_episodes(self, step: TimeStep, which: Array, seeds: Array | None) -> None:
-        self._living[which] = step.acting[which]
+        self._living[which] = step.acting[which] | (not self.respawns)  # a slot that waits for its turn lives
         for array in (self._reward, self._terminated, self._truncated):
             array[which] = 0
         for group in self._groups:
@@ -217,7 +217,7 @@ class InterfacedWorld(OuterWorld):
         cut = step.truncated
         for k, unit in enumerate(self._units):
             at = list(unit)
-            over = before[:, at].any(axis=1) & ~self._living[:, at].any(axis=1)
+            over = before[:, at].any(axis=1) & (step.over | ~self._living[:, at].any(axis=1))
             limited = cut[:, at].any(axis=1)
             self._terminated[:, k], self._truncated[:, k] = over & ~limited, over & limited
 

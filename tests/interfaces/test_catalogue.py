@@ -93,6 +93,19 @@ def test_operations_keep_their_bounds(op):
     assert np.array_equal(np.minimum(*edges), stack.observation_space.low)
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("op", OPERATIONS)
+def test_whole_numbers_are_transformed_as_fractions_are(op, dtype):
+    limits = np.iinfo(dtype)
+    array = np.array([limits.min, 0, 1, 100, limits.max], dtype)
+    whole, real = spaces.Box(limits.min, limits.max, (5,), dtype), spaces.Box(limits.min, limits.max, (5,))
+    one, two = BoxTransform(op=op), BoxTransform(op=op)
+    shown = begun(one, whole, spaces.Discrete(2), array)
+    assert np.array_equal(shown, begun(two, real, spaces.Discrete(2), array.astype(np.float32)))
+    assert one.observation_space == two.observation_space
+    assert shown in one.observation_space
+
+
 def test_one_entry_is_transformed_and_its_bounds_with_it():
     space = spaces.Tuple([VECTOR, spaces.Box(0, 255, (2, 3), np.uint8)])
     stack = Transpose(Reshape(BoxTransform(op="bytes_to_unit", index=1), (3, 2), 1), index=1)

@@ -195,6 +195,21 @@ def test_a_world_without_masks_gets_one():
     assert plain.reset().action_mask is None
 
 
+def test_a_mask_below_a_turned_view_is_turned_with_it():
+    """Agents 0 to 3 begin in four corners, so three of them are turned: both orders allow the same moves."""
+    masks = []
+    for names in (["RotateItf", "EscapeMaskItf"], ["EscapeMaskItf", "RotateItf"]):
+        world = InterfacedWorld(make_world("pommerman/team", num_worlds=4), {"agent": names})
+        step, found = world.reset(seeds=1), []
+        for t in range(20):
+            legal = step.action_mask["action"]
+            found.append(legal.copy())
+            step = world.step(np.argsort(~legal, axis=-1, kind="stable")[..., t % 2])
+        masks.append(np.stack(found))
+    np.testing.assert_array_equal(*masks)
+    assert not masks[0].all()
+
+
 def test_matches_are_told_of_it_too():
     env = EnvItfWrapper(make_world("pommerman/1v1"), [from_settings(["EscapeMaskItf"]), None])
     _, info = env.reset(seed=1)

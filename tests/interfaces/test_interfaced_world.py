@@ -216,6 +216,26 @@ def test_only_the_living_are_paid_by_interfaces():
     assert not living.all()
 
 
+def test_a_slot_that_has_not_acted_yet_is_paid_by_interfaces():
+    class Tenfold(Interface):
+        def _reward(self, reward):
+            return 10 * reward
+
+    world = InterfacedWorld(make_world("werewolf/6", num_worlds=50), {"agent": Tenfold()})
+    raw = make_world("werewolf/6", num_worlds=50)
+    player = RandomPolicy()
+    player.start(raw)
+    inner, step = raw.reset(seeds=1), world.reset(seeds=1)
+    acted, early = inner.acting.copy(), 0
+    while not inner.over.all():
+        action = player.act(inner)
+        inner, step = raw.step(action), world.step(action)
+        assert np.allclose(step.reward, 10 * inner.reward)
+        early += int((~acted & (inner.reward != 0)).sum())
+        acted |= inner.acting
+    assert early > 10
+
+
 def test_illegal_choices_are_remembered_as_what_was_played():
     world = through("werewolf/6", {"agent": [{"name": "PrevActObs", "mode": "replace", "raw": True}]})(8, 1)
     step, wrong = world.reset(), 0

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from gymnasium import spaces, wrappers
 
+from interplay.core.policy import RandomPolicy
 from interplay.interfaces import Combine, Interface, from_settings, register, to_settings
-from interplay.interfaces.agents import AgtItfWrapper, RandomAgent, play
+from interplay.interfaces.agents import AgtItfWrapper, PolicyAgent, RandomAgent, play
 from interplay.interfaces.environment import EnvItfWrapper
 from interplay.interfaces.generic.boxes import BoxTransform, Reshape, Transpose
 from interplay.interfaces.generic.counters import MultiBinObs
@@ -41,6 +42,28 @@ MAPPING = spaces.Dict({"height": NUMBER, "stats_goals": NUMBER})
 BOARD = spaces.Dict({"board": spaces.Box(0, 13, (8, 8))})
 FLAMELESS = spaces.Dict({key: part for key, part in ONE.spaces.items() if key != "flame_life"})
 SHARED, TEAMS = FrameStack(), [[0, 2], [3, 1]]
+ONCE, POLICY = RandomAgent(), RandomPolicy()
+
+
+class Tenfold(Interface):
+    def _reward(self, reward):
+        return 10 * reward
+
+
+class Late:
+    """A PettingZoo environment in which an agent enters after the reset."""
+
+    possible_agents = ("early", "late")
+
+    def observation_space(self, name):
+        return NUMBER
+
+    def action_space(self, name):
+        return TWO
+
+    def reset(self, seed=None, options=None):
+        self.agents = ["early"]
+        return {"early": np.float32(0)}, {"early": {}}
 
 
 def world(world_id, *given, **options):
@@ -100,6 +123,7 @@ REFUSED = [
     case("no space of arrays", FrameStack().setup, spaces.Text(3), TWO),
     case("no interface", FrameStack, 3),
     case("3 children for a tuple of 2", Combine(None, [None] * 3).setup, VECTORS, spaces.Tuple([TWO, TWO])),
+    case("Tenfold", Combine(None, [Tenfold(), None]).setup, VECTORS, spaces.Tuple([TWO, TWO])),
     case("need a tuple", Combine(None, [None]).setup, TWO, TWO),
     case("'board'", bound, ["EscapeMaskItf"], spaces.Box(0, 1, (3,)), SIX),
     case("six actions", bound, ["EscapeMaskItf"], ONE, spaces.Discrete(5)),
@@ -132,9 +156,16 @@ REFUSED = [
     case(r"clone\(\)", EnvItfWrapper, Duel(), [SHARED, SHARED]),
     case("3 interfaces for 2 slots", EnvItfWrapper, Duel(), [None] * 3),
     case(r"clone\(\)", shared_agents),
+    case("RandomAgent", play, Duel(), [ONCE, ONCE]),
+    case("RandomAgent", AgtItfWrapper, [ONCE, ONCE]),
+    case("RandomAgent", play, Duel(), [AgtItfWrapper(ONCE), ONCE]),
+    case("RandomPolicy", play, Duel(), [PolicyAgent(POLICY), AgtItfWrapper(PolicyAgent(POLICY))]),
+    case("late", match(Late()).reset),
     case("num_worlds = 2", lambda: match(make_world("dilemma/fixed", num_worlds=2))),
     case("no match", match, "survival"),
-    case("team of 3", AgtItfWrapper([RandomAgent()] * 3).setup, VECTORS, spaces.Tuple([TWO, TWO])),
+    case(
+        "team of 3", AgtItfWrapper([RandomAgent() for _ in range(3)]).setup, VECTORS, spaces.Tuple([TWO, TWO])
+    ),
     case("no agent", AgtItfWrapper, []),
     *(
         case("one group", MakeTeam, Duel(4), g)

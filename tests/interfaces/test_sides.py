@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 from gymnasium.utils import seeding
+from gymnasium.wrappers import TimeLimit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,10 +18,12 @@ from interplay.interfaces.environment import EnvItfWrapper
 from interplay.interfaces.generic.frames import FrameStack
 from interplay.interfaces.generic.history import PrevActObs
 from interplay.interfaces.match import match, outcomes
+from interplay.interfaces.world import InterfacedWorld
+from interplay.interfaces.wrappers import MakeTeam, RandPlayer, RewardWeights, SignReward, StepMul
 from interplay.registry import make_world
 from tests.interfaces import toys
 from tests.interfaces.matches import Duel
-from tests.interfaces.toys import Counting, Regroup, Shift, built, same
+from tests.interfaces.toys import Counting, Noise, Regroup, Shift, built, same
 from tests.train.toy_worlds import LENGTH, Corridor
 
 
@@ -52,21 +55,19 @@ def on_both_sides(stacks, env=Duel, step_mul=1, episodes=2):
         layers = [None if names is None else built(names) for names in stacks]
         raw = []
         if on_environment:
-            wrapped = EnvItfWrapper(game, layers, seed=3)
+            wrapped = StepMul(EnvItfWrapper(game, layers, seed=3), step_mul)
             for slot, model in enumerate(models):
                 model.setup(wrapped.observation_space[slot], wrapped.action_space[slot], slot, 3)
             for _ in range(episodes):
                 obs, info = wrapped.reset()
                 for model, part in zip(models, obs, strict=True):
                     model.reset(part)
-                over, t, held = False, 0, None
+                over = False
                 while not over:
-                    new = t % step_mul == 0
-                    if new:
-                        legal = info["action_mask"]
-                        held = tuple(m.step(o, k) for m, o, k in zip(models, obs, legal, strict=True))
-                    obs, _, terminated, truncated, info = wrapped.step(held, decided=[new] * len(models))
-                    over, t = terminated or truncated, t + 1
+                    legal = info["action_mask"]
+                    chosen = tuple(m.step(o, k) for m, o, k in zip(models, obs, legal, strict=True))
+                    obs, _, terminated, truncated, info = wrapped.step(chosen)
+                    over = terminated or truncated
                 raw += game.actions
         else:
             game_of_tuples = match(game)
@@ -335,6 +336,198 @@ def test_a_policy_is_told_what_is_legal_and_where_tuples_nest():
     agent.reset(obs)
     mask = ((np.array([0, 1, 0], np.int8), np.array([1, 0], np.int8)), np.array([0, 1], np.int8))
     assert agent.step(obs, mask) == ((1, 0), 1)
+
+
+class Logged(PolicyAgent):
+    """Keeps its actions."""
+
+    def __init__(self):
+        super().__init__(RandomPolicy())
+        self.log = []
+
+    def step(self, obs, mask=None):
+        self.log.append(int(super().step(obs, mask)))
+        return self.log[-1]
+
+
+def test_a_policy_draws_other_numbers_in_each_slot_and_place_of_a_team():
+    def logs():
+        alone, members = [Logged() for _ in range(2)], [Logged() for _ in range(2)]
+        play(make_world("dilemma/fixed"), alone, seed=5)
+        team = MakeTeam(make_world("dilemma/fixed"), [[0, 1]])
+        play(team, [AgtItfWrapper(members)], seed=5)
+        return [tuple(agent.log) for agent in (*alone, *members)]
+
+    found = logs()
+    assert len(set(found)) == 4
+    assert found == logs()
+
+
+class Judged(Corridor):
+    """With an outcome of its own, whatever the returns: NaN while it is played."""
+
+    ruling = (-1.0, 1.0)
+
+    @property
+    def metrics(self):
+        return {"outcome": np.where(self.state.over[:, None], [self.ruling], np.nan)}
+
+
+@pytest.mark.parametrize("ruling", [(-1.0, 1.0), (0.0, 0.0), (np.nan, np.nan)])
+def test_a_world_with_an_outcome_of_its_own_ranks_its_matches_itself(ruling):
+    env = match(Judged())
+    env.world.ruling = ruling
+    env.reset(seed=0)
+    over = False
+    while not over:
+        _, _, terminated, truncated, info = env.step((1, 0))  # the first returns more
+        over = terminated or truncated
+    assert info["outcome"] == (None if np.isnan(ruling[0]) else ruling)
+
+
+def limited(env):
+    return TimeLimit(env, 5)
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        limited,
+        lambda env: EnvItfWrapper(limited(env), [None, None]),
+        lambda env: limited(EnvItfWrapper(env, [None, None])),
+        lambda env: limited(RandPlayer(RandPlayer(env, seed=2), seed=3)),
+        lambda env: SignReward(limited(env)),
+    ],
+)
+def test_a_limit_of_gymnasium_cuts_with_the_outcome_of_the_match_so_far(wrap):
+    class Chosen(RandomAgent):
+        def step(self, obs, mask=None):
+            alone = isinstance(self.action_space, spaces.Discrete)
+            return int(self.wins) if alone else np.array([2 * self.wins, 0])
+
+    agents = [Chosen(), Chosen()]
+    for winner, outcome in ((0, (1, -1)), (1, (-1, 1))):
+        for slot, agent in enumerate(agents):
+            agent.wins = slot == winner
+        (result,) = play(wrap(match(Duel(length=9))), agents)
+        assert (result["outcome"], result["steps"]) == (outcome, 5)
+        (result,) = play(wrap(match(Judged())), agents)  # one arrives: its return is the higher one
+        assert (result["outcome"], result["steps"]) == ((0, 0), 5)
+
+
+def test_vectors_of_rewards_rank_nobody():
+    (result,) = play(RewardWeights(Duel(vector=True), [1, 1]), [RandomAgent(), RandomAgent()])
+    assert result["outcome"] is None
+    assert result["returns"] != (0, 0)
+
+
+HISTORY = {"n": 3, "mode": "replace"}
+TURNS = "simulation/multi-corridor-turns"
+
+
+def test_only_slots_that_act_decide_in_worlds_matches_and_agents():
+    raw = make_world(TURNS)
+    world, slots = InterfacedWorld(raw, {"agent": PrevActObs(**HISTORY)}), len(raw.agents)
+    env = EnvItfWrapper(make_world(TURNS), [PrevActObs(**HISTORY) for _ in range(slots)])
+    rng = np.random.default_rng(0)
+    chosen = rng.integers(0, 2, (12, slots))
+
+    class Follows(Agent):
+        def step(self, obs, mask=None):
+            self.steps += 1
+            self.seen = [*getattr(self, "seen", ()), obs]
+            return chosen[min(self.steps, len(chosen)) - 1, self.slot]
+
+    agents = [Follows() for _ in range(slots)]
+    step, (seen, info) = world.reset(seeds=3), env.reset(seed=3)
+    play(
+        TimeLimit(match(make_world(TURNS)), 12),
+        [AgtItfWrapper(a, PrevActObs(**HISTORY)) for a in agents],
+        seed=3,
+    )
+    idle = 0
+    for t in range(12):
+        for slot in range(slots):
+            shown = step.observation["observation"][0, slot]
+            assert np.array_equal(shown, seen[slot])
+            assert np.array_equal(shown, agents[slot].seen[t])
+        idle += info["acting"].count(False)
+        step = world.step(chosen[t][None])
+        seen, _, _, _, info = env.step(tuple(chosen[t].tolist()))
+    assert idle > 30
+
+
+def test_a_held_action_is_decided_when_it_is_read_first():
+    """Slots take turns, and every action holds for two steps: each slot's action is read in its own turn."""
+    env = StepMul(EnvItfWrapper(make_world(TURNS), [PrevActObs(**HISTORY) for _ in range(5)]), 2)
+    _, info = env.reset(seed=3)
+    first = info["acting"].index(True)
+    second = (first + 1) % 5
+    seen, *_ = env.step((1,) * 5)
+    assert [own.reshape(3, 3).sum() for own in seen] == [slot in (first, second) for slot in range(5)]
+
+
+def test_a_slot_that_waits_for_its_turn_is_alive():
+    env = match(make_world("werewolf/6"))
+    _, info = env.reset(seed=4)
+    assert not all(info["acting"])
+    assert info["alive"] == (True,) * 6
+
+
+def test_nested_wrappers_draw_other_numbers_alike_on_both_sides():
+    nested = EnvItfWrapper(EnvItfWrapper(Duel(length=10), [Noise(), None]), [Noise(), None])
+    seen, _ = nested.reset(seed=1)
+    wide = [seen[0]]
+    for _ in range(9):
+        wide.append(nested.step((np.array([0, 0]),) * 2)[0][0])
+    inner, outer = ([tuple(one[1]) for one in part] for part in ([one[0] for one in wide], wide))
+    assert inner != outer
+    model = Recorder()
+    model.player.step = lambda obs, mask=None: np.array([0, 0])
+    agent = AgtItfWrapper(AgtItfWrapper(model, Noise()), Noise())
+    game = Duel(length=10)
+    agent.setup(game.observation_space[0], game.action_space[0], 0)
+    seen, _ = game.reset(seed=1)
+    agent.reset(seen[0], {"seed": 1})
+    for _ in range(10):
+        agent.step(seen[0])
+        seen, *_ = game.step((np.array([0, 0]),) * 2)
+    assert [tuple(one[1]) for one in model.seen] == outer
+    assert [tuple(one[0][1]) for one in model.seen] == inner
+
+
+def test_a_held_choice_that_became_illegal_is_the_first_legal_one():
+    """The middle choice of `Duel` is legal in odd steps alone."""
+    chosen = [np.array([1, 1]), np.array([2, 0])]
+    env = StepMul(Duel(length=4), 4)
+    env.reset(seed=0)
+    env.step(tuple(chosen))
+    assert [[one.tolist() for one in both] for both in env.unwrapped.actions] == [
+        [[1, 1], [2, 0]],  # not held yet
+        [[1, 1], [2, 0]],
+        [[0, 1], [2, 0]],
+        [[1, 1], [2, 0]],
+    ]
+    game = Duel(length=4)
+
+    class Fixed(RandomAgent):
+        def step(self, obs, mask=None):
+            return chosen[self.slot]
+
+    play(game, [AgtItfWrapper(Fixed(), step_mul=4) for _ in range(2)])
+    assert repr(game.actions) == repr(env.unwrapped.actions)
+
+
+def test_infos_of_children_have_the_number_of_their_entry():
+    class Total(Interface):
+        def _infos(self):
+            return {"total": self.ctx.raw[0][:, 0]}
+
+    env = EnvItfWrapper(MakeTeam(Duel(4), [[0, 1], [2, 3]]), [Combine(None, [Total(), Total()]), None])
+    env.reset(seed=0)
+    *_, info = env.step(((np.array([2, 0]), np.array([0, 1])), (np.array([0, 0]),) * 2))
+    sums = env.unwrapped.sums
+    assert (info["0/total"], info["1/total"]) == ((sums[0], None), (sums[1], None))
 
 
 def test_what_is_needed_has_to_be_provided_below():

@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from gymnasium import spaces
+from gymnasium.wrappers import TimeLimit
 
 from interplay.core.errors import UserError
+from interplay.interfaces import Interface
 from interplay.interfaces.agents import AgtItfWrapper, RandomAgent, play
 from interplay.interfaces.environment import EnvItfWrapper
-from interplay.interfaces.match import match
+from interplay.interfaces.match import Match, match
 from interplay.interfaces.wrappers import (
     ActingRates,
     AllObs,
@@ -18,6 +20,7 @@ from interplay.interfaces.wrappers import (
     MakeTeam,
     OpponentObs,
     RandPlayer,
+    RecordEpisodeStatistics,
     RewardWeights,
     SignReward,
     SplitTeam,
@@ -129,17 +132,17 @@ def test_d15_slots_wait_as_long_as_their_own_function_says():
     obs, info = env.reset(seed=0)
     assert info["due"] == (True, True)
     begin = env.unwrapped.sums.copy()
-    first, _, _, _, info = env.step(deeds(1, 1))  # waits 3 and 2: two steps pass
+    first, _, _, _, info = env.step(deeds(2, 1))  # waits 3 and 2: two steps pass
     assert env.unwrapped.t == 2
     assert info["due"] == (False, True)
     assert same(env.observation_space[0], first[0], obs[0])  # not due: what it saw
     assert float(first[1][0][1]) == 2
-    second, _, _, _, info = env.step(deeds(2, 0))  # the 2 is ignored; waits 1
+    second, _, _, _, info = env.step(deeds(0, 0))  # the first 0 is ignored; waits 1
     assert env.unwrapped.t == 3
-    assert [int(one[0][0]) for one in env.unwrapped.actions] == [1, 1, 1]
+    assert [int(one[0][0]) for one in env.unwrapped.actions] == [2, 2, 2]
     assert info["due"] == (True, True)
     assert float(second[0][0][1]) == 3
-    assert env.unwrapped.sums[0] == begin[0] + 3
+    assert env.unwrapped.sums[0] == begin[0] + 6
     zero = ActingRates(Duel(), lambda deed: 0)
     zero.reset(seed=0)
     with pytest.raises(UserError, match="waits 0 steps"):
@@ -165,6 +168,125 @@ def test_held_actions_are_no_decisions_of_the_interfaces_below():
     env.step(deeds(1, 1))
     counts = [(itf.noted, itf.acted) for itf in env.env.interfaces]
     assert counts == [(5, 1)] * 2  # the first observation and four steps, one decision
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        lambda env: TimeLimit(env, 99),
+        lambda env: EnvItfWrapper(env, [None, None]),
+        SignReward,
+        lambda env: RandPlayer(env, seed=1),
+        lambda env: SplitTeam(MakeTeam(env, [[0, 1]])),
+        lambda env: StepMul(env, 1),
+    ],
+)
+def test_held_actions_are_no_decisions_whatever_lies_between(between):
+    below = EnvItfWrapper(Duel(length=8), [Counting(), Counting()])
+    env = StepMul(between(below), 4)
+    env.reset(seed=0)
+    env.step(deeds(0, 0))
+    assert [(itf.noted, itf.acted) for itf in below.interfaces] == [(5, 1)] * 2
+
+
+def test_decisions_follow_their_players_to_other_seats_and_into_teams():
+    below = EnvItfWrapper(Duel(4, length=8), [Counting() for _ in range(4)])
+    env = ActingRates(MakeTeam(RandPlayer(below), TEAMS), [lambda _: 4, lambda _: 1])
+    _, _ = env.reset(seed=3)
+    seats = env.env.env._seats
+    for _ in range(4):
+        env.step((deeds(0, 0), deeds(0, 0)))
+    counts = [below.interfaces[seat].acted for seat in seats]
+    assert counts == [1, 4, 1, 4]
+
+
+class Four(Match):
+    """Two teams of two. Slot 0 earns 5 at first, slots 2 and 3 earn 3 each; slot 1 may die in the second step."""
+
+    teams = ((0, 1), (2, 3))
+    observation_space = spaces.Tuple([spaces.Box(0, 1, (1,))] * 4)
+    action_space = spaces.Tuple([spaces.Discrete(2)] * 4)
+
+    def __init__(self, length, dies=False):
+        self.length, self.dies = length, dies
+
+    def reset(self, *, seed=None, options=None):
+        self._start()
+        self.t = 0
+        return (np.zeros(1, np.float32),) * 4, {"alive": (True,) * 4}
+
+    def step(self, action):
+        self.t += 1
+        rewards = (5.0, 0.0, 3.0, 3.0) if self.t == 1 else (0.0,) * 4
+        alive = (True, not (self.dies and self.t > 1), True, True)
+        seen = (np.zeros(1, np.float32),) * 4
+        return self._finish((seen, rewards, self.t == self.length, False, {"alive": alive}))
+
+
+def outcome_of(env):
+    agents = [
+        AgtItfWrapper([RandomAgent() for _ in own]) if isinstance(own, spaces.Tuple) else RandomAgent()
+        for own in env.action_space
+    ]
+    (result,) = play(env, agents)
+    return result["outcome"]
+
+
+@pytest.mark.parametrize(
+    ("ending", "own", "length"),
+    [
+        (lambda env: env, Four(4), 4),
+        (lambda env: CutWithoutReward(env, 3), Four(9), 4),
+        (LifeEnds, Four(9, dies=True), 2),
+    ],
+)
+def test_early_ends_rank_whole_teams(ending, own, length):
+    assert outcome_of(ending(own)) == (-1, -1, 1, 1)
+    assert own.t == length
+    pairs = [[0, 1], [2, 3]]
+    assert outcome_of(MakeTeam(ending(own), pairs)) == (-1, 1)
+    assert outcome_of(ending(MakeTeam(own, pairs))) == (-1, 1)
+    assert outcome_of(SplitTeam(ending(MakeTeam(own, pairs)))) == (-1, -1, 1, 1)
+    env = ending(RandPlayer(own))
+    found = outcome_of(env)
+    assert [found[env.get_wrapper_attr("_seats").index(seat)] for seat in range(4)] == [-1, -1, 1, 1]
+
+
+def test_rewards_of_members_add_up_while_actions_are_held_and_are_left_out_where_those_of_teams_change():
+    pairs = [[0, 1], [2, 3]]
+    env = StepMul(MakeTeam(Duel(4), pairs), 3)
+    env.reset(seed=0)
+    env.unwrapped.sums[:] = 0
+    _, rewards, _, _, info = env.step((deeds(2, 0), deeds(0, 0)))
+    assert rewards == (0.0, -3.0)
+    assert info["member_rewards"] == ((3.0, -3.0), (-3.0, -3.0))
+
+    class Twice(Interface):
+        def _reward(self, reward):
+            return 2 * reward
+
+    teams = MakeTeam(Duel(4), pairs, "first")
+    for changed, earned in (
+        (SignReward(teams), (1, 1, -1, -1)),
+        (EnvItfWrapper(teams, [Twice(), None]), (2, 2, -1, -1)),
+    ):
+        env = SplitTeam(changed)
+        env.reset(seed=0)
+        env.unwrapped.sums[:] = 0
+        assert env.step(deeds(2, 0, 0, 0))[1] == earned
+
+
+def test_recorded_returns_move_with_their_players():
+    env = RandPlayer(RecordEpisodeStatistics(Four(4)))
+    moved = set()
+    for seed in range(4):
+        _, info = env.reset(seed=seed)
+        over = False
+        while not over:
+            _, _, over, _, info = env.step((0,) * 4)
+        moved.add(info["seats"])
+        assert info["episode"]["r"] == tuple((5.0, 0.0, 3.0, 3.0)[seat] for seat in info["seats"])
+    assert len(moved) > 1
 
 
 def test_rewards_are_weighted_and_clipped():
@@ -209,5 +331,7 @@ def test_a_lost_life_ends_the_episode():
     assert len(info["outcome"]) == 4
     assert info["alive"] == told["alive"]
     if not ended:
-        assert all((mine > 0) == alive for mine, alive in zip(info["outcome"], info["alive"], strict=True))
+        living = [sum(info["alive"][slot] for slot in team) for team in plain.teams]
+        sign = float(np.sign(living[0] - living[1]))
+        assert info["outcome"] == (sign, sign, -sign, -sign)
     assert obs in env.observation_space

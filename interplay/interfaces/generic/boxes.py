@@ -90,11 +90,16 @@ class BoxTransform(Entry):
         if not callable(op) and op not in OPERATIONS:
             raise UserError(f"BoxTransform: op = {op!r}; it is a function or one of {', '.join(OPERATIONS)}")
         self.op = op
-        self._apply: Callable[[Array], Array] = op if callable(op) else OPERATIONS[op]
+
+    def _apply(self, array: Array) -> Array:
+        if callable(self.op):
+            return np.asarray(self.op(array))
+        # Whole numbers would wrap, or become float16.
+        return OPERATIONS[self.op](array.astype(np.float32) if array.dtype.kind in "iu" else array)
 
     def _entry_space(self, box: spaces.Box) -> spaces.Box:
         with np.errstate(all="ignore"):
-            low, high = (np.asarray(self._apply(bound[None])) for bound in (box.low, box.high))
+            low, high = (self._apply(bound[None]) for bound in (box.low, box.high))
         if low.shape != (1, *box.shape):
             raise UserError(
                 f"{self._called()}: it makes {low.shape} of {(1, *box.shape)}; an operation keeps the shape, use Reshape or Transpose beside it"
@@ -108,7 +113,7 @@ class BoxTransform(Entry):
         return make_box(least.astype(low.dtype), most.astype(low.dtype), low.dtype)
 
     def _entry(self, array: Array) -> Array:
-        found = np.asarray(self._apply(array))
+        found = self._apply(array)
         space = self._made()
         found = found.astype(space.dtype, copy=False)
         if callable(self.op) and ((found < space.low) | (found > space.high)).any():

@@ -24,7 +24,8 @@ class EscapeMaskItf(Feature):
 
     An action is allowed if it does something and, as far as the agent sees, some path stays alive until all present bombs and flames have burnt out.
     Assumptions: bombs do not move, burn in chains and stop at walls, no further bomb is laid, other agents stay for three steps. If there is no
-    such action, all moves are allowed. Bombs out of sight and kicked ones are not foreseen, so the agent can still die.
+    such action, all moves are allowed. Bombs out of sight and kicked ones are not foreseen, so the agent can still die. The bits are of the board at
+    this place of the stack: below a `RotateItf` the mask is turned with it, the bits are not.
     """
 
     name = "escapes"
@@ -42,11 +43,12 @@ class EscapeMaskItf(Feature):
         return spaces.MultiBinary(6)
 
     def _feature(self, obs: Nest) -> Any:
-        return _escapes(self.ctx)[0].astype(np.int8)
+        self._moves = _escapes(self.ctx)[0]  # kept, as an interface above may turn the view
+        return self._moves.astype(np.int8)
 
     def _mask(self, mask: Nest) -> Nest:
         found = mask.copy()
-        found[:, :6] &= _escapes(self.ctx)[0].astype(bool)
+        found[:, :6] &= self._moves.astype(bool)
         nothing = ~found[:, :6].any(axis=1)
         found[nothing, :6] = mask[nothing, :6]
         return found

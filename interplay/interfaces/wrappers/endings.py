@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.interfaces.match import ALIVE, OUTCOME, MatchStart, MatchStep, outcomes
+from interplay.interfaces.match import ALIVE, OUTCOME, MatchStart, MatchStep, flags, outcomes, with_outcome
 from interplay.interfaces.wrappers.wrapper import MatchWrapper
 
 
 class LifeEnds(MatchWrapper):
-    """Ends the episode (terminated) when one of the slots has lost its life; living slots win against dead ones.
+    """Ends the episode (terminated) when one of the slots has lost its life; sides with fewer dead slots win.
 
     Args:
         slots: the slots that count; None: all.
@@ -25,22 +25,24 @@ class LifeEnds(MatchWrapper):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> MatchStart:
         seen, info = super().reset(seed=seed, options=options)
-        self._lived = _living(info)
+        self._lived = flags(info[ALIVE])
         return seen, info
 
     def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
         seen, rewards, terminated, truncated, info = super().step(action)
-        alive = _living(info)
+        alive = flags(info[ALIVE])
         lost = any(self._lived[slot] and not alive[slot] for slot in self._watched)
         self._lived = alive
         if lost and not (terminated or truncated):
-            info = {**info, OUTCOME: outcomes([float(one) for one in alive])}
+            sides = self.sides
+            teams = [[slot for slot, own in enumerate(sides) if own == one] for one in dict.fromkeys(sides)]
+            info = {**info, OUTCOME: outcomes(alive - 1.0, teams)}
             terminated = True
         return seen, rewards, terminated, truncated, info
 
 
 class CutWithoutReward(MatchWrapper):
-    """Cuts the episode (truncated) after a number of steps without any reward; returns decide the outcome."""
+    """Cuts the episode (truncated) after a number of steps without any reward; the outcome is that of the match so far."""
 
     def __init__(self, env: Any, steps: int) -> None:
         super().__init__(env)
@@ -49,18 +51,11 @@ class CutWithoutReward(MatchWrapper):
         self._limit = int(steps)
 
     def _begin(self, seed: int | None) -> None:
-        self._idle, self._returns = 0, np.zeros(self.slots)
+        self._idle = 0
 
     def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
         seen, rewards, terminated, truncated, info = super().step(action)
-        self._returns += [float(np.sum(reward)) for reward in rewards]
         self._idle = 0 if any(np.any(reward) for reward in rewards) else self._idle + 1
         if self._idle >= self._limit and not (terminated or truncated):
-            info = {OUTCOME: outcomes(self._returns.tolist()), **info}
-            truncated = True
+            info, truncated = with_outcome(self, True, info), True
         return seen, rewards, terminated, truncated, info
-
-
-def _living(info: dict[str, Any]) -> list[bool]:
-    """Whether each slot is alive; for a team whether any member is."""
-    return [any(one) if isinstance(one, tuple) else bool(one) for one in info[ALIVE]]

@@ -8,11 +8,22 @@ from typing import Any
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.interfaces.match import MatchStep
+from interplay.interfaces.match import MatchStep, without_members
 from interplay.interfaces.wrappers.wrapper import MatchWrapper
 
 
-class RewardWeights(MatchWrapper):
+class _Changed(MatchWrapper):
+    """Base of wrappers that change rewards; those of teams' members, which stay, are left out of infos."""
+
+    def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
+        seen, rewards, terminated, truncated, info = super().step(action)
+        return seen, self._made(rewards), terminated, truncated, without_members(info)
+
+    def _made(self, rewards: tuple[Any, ...]) -> tuple[Any, ...]:
+        raise NotImplementedError
+
+
+class RewardWeights(_Changed):
     """Makes a number of a vector reward: the weighted sum.
 
     Args:
@@ -23,9 +34,8 @@ class RewardWeights(MatchWrapper):
         super().__init__(env)
         self._weights = np.asarray(weights, np.float64)
 
-    def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
-        seen, rewards, *rest = super().step(action)
-        return (seen, tuple(map(self._sum, rewards)), *rest)  # type: ignore[return-value]
+    def _made(self, rewards: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(map(self._sum, rewards))
 
     def _sum(self, reward: Any) -> float:
         if np.shape(reward) != self._weights.shape:
@@ -33,12 +43,11 @@ class RewardWeights(MatchWrapper):
         return float(np.dot(self._weights, reward))
 
 
-class SignReward(MatchWrapper):
+class SignReward(_Changed):
     """Clips every slot's reward to its sign: -1, 0 or 1."""
 
-    def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
-        seen, rewards, *rest = super().step(action)
-        return (seen, tuple(_sign(reward) for reward in rewards), *rest)  # type: ignore[return-value]
+    def _made(self, rewards: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(map(_sign, rewards))
 
 
 class RecordEpisodeStatistics(MatchWrapper):
@@ -57,7 +66,7 @@ class RecordEpisodeStatistics(MatchWrapper):
         return seen, rewards, terminated, truncated, info
 
 
-class NormalizeReward(MatchWrapper):
+class NormalizeReward(_Changed):
     """Divides every slot's reward by the standard deviation of its own discounted return so far."""
 
     def __init__(self, env: Any, gamma: float = 0.99, epsilon: float = 1e-8) -> None:
@@ -69,8 +78,7 @@ class NormalizeReward(MatchWrapper):
     def _begin(self, seed: int | None) -> None:
         self._return[:] = 0  # what was learnt of returns stays
 
-    def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
-        seen, rewards, *rest = super().step(action)
+    def _made(self, rewards: tuple[Any, ...]) -> tuple[Any, ...]:
         given = np.array([float(reward) for reward in rewards])
         self._return = self._return * self._gamma + given
         self._count += 1
@@ -79,7 +87,7 @@ class NormalizeReward(MatchWrapper):
         self._spread = self._spread + before * (self._return - self._mean)
         # One return has no spread.
         variance = self._spread / self._count if self._count > 1 else np.ones(self.slots)
-        return (seen, tuple((given / np.sqrt(variance + self._epsilon)).tolist()), *rest)  # type: ignore[return-value]
+        return tuple((given / np.sqrt(variance + self._epsilon)).tolist())
 
 
 def _sign(reward: Any) -> Any:

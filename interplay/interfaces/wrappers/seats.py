@@ -35,11 +35,14 @@ class RandPlayer(MatchWrapper):
 
     def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
         """Every player's action."""
-        seated: list[Any] = [None] * self.slots
-        for seat, one in zip(self._seats, action, strict=True):
-            seated[seat] = one
-        seen, rewards, *rest = super().step(tuple(seated))
+        seen, rewards, *rest = super().step(action)
         return (seen, self._shown(rewards), *rest)  # type: ignore[return-value]
+
+    def _inward(self, values: Sequence[Any]) -> tuple[Any, ...]:
+        seated: list[Any] = [None] * self.slots
+        for seat, one in zip(self._seats, values, strict=True):
+            seated[seat] = one
+        return tuple(seated)
 
     def _shown(self, seen: Sequence[Any]) -> tuple[Any, ...]:
         return tuple(seen[seat] for seat in self._seats)

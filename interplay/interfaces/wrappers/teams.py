@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium import spaces
 
 from interplay.core.errors import UserError
-from interplay.interfaces.match import OUTCOME, MatchStep, slots_of
+from interplay.interfaces.match import MEMBERS, OUTCOME, MatchStep, slots_of
 from interplay.interfaces.wrappers.wrapper import MatchWrapper, regrouped
 
 REWARDS = ("mean", "sum", "first")
@@ -40,14 +40,16 @@ class MakeTeam(MatchWrapper):
 
     def step(self, action: Sequence[Sequence[Any]]) -> MatchStep:  # type: ignore[override]
         """Every team's tuple of actions."""
-        flat: list[Any] = [None] * self.slots
-        for group, actions in zip(self.groups, action, strict=True):
-            for player, one in zip(group, actions, strict=True):
-                flat[player] = one
-        seen, rewards, terminated, truncated, info = super().step(tuple(flat))
+        seen, rewards, terminated, truncated, info = super().step(action)
         members = self._shown(rewards)
-        info = {**info, "member_rewards": members}
-        return seen, tuple(map(self._earned, members)), terminated, truncated, info
+        return seen, tuple(map(self._earned, members)), terminated, truncated, {**info, MEMBERS: members}
+
+    def _inward(self, values: Sequence[Any]) -> tuple[Any, ...]:
+        flat: list[Any] = [None] * self.slots
+        for group, own in zip(self.groups, values, strict=True):
+            for player, one in zip(group, [own] * len(group) if isinstance(own, bool) else own, strict=True):
+                flat[player] = one
+        return tuple(flat)
 
     def _shown(self, seen: Sequence[Any]) -> tuple[tuple[Any, ...], ...]:
         return tuple(tuple(seen[player] for player in group) for group in self.groups)
@@ -93,11 +95,12 @@ class SplitTeam(MatchWrapper):
         self.observation_space, self.action_space = (spaces.Tuple(self._shown(part)) for part in (seen, done))
 
     def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
-        seen, rewards, terminated, truncated, info = super().step(
-            tuple(tuple(action[player] for player in group) for group in self.groups)
-        )
-        earned = info.pop("member_rewards", None) or self._shown(self._repeated(rewards))
+        seen, rewards, terminated, truncated, info = super().step(action)
+        earned = info.pop(MEMBERS, None) or self._shown(self._repeated(rewards))
         return seen, earned, terminated, truncated, info
+
+    def _inward(self, values: Sequence[Any]) -> tuple[Any, ...]:
+        return tuple(tuple(values[player] for player in group) for group in self.groups)
 
     def _shown(self, seen: Any) -> tuple[Any, ...]:
         pairs = [

@@ -11,6 +11,7 @@ from interplay.core.errors import UserError
 from interplay.interfaces.match import (
     ALIVE,
     MASK,
+    MEMBERS,
     OUTCOME,
     MatchStart,
     MatchStep,
@@ -18,6 +19,7 @@ from interplay.interfaces.match import (
     match,
     resets_itself,
     slots_of,
+    with_outcome,
 )
 
 PER_SLOT = (
@@ -26,13 +28,14 @@ PER_SLOT = (
     OUTCOME,
     "acting",
     "due",
-    "member_rewards",
+    MEMBERS,
+    "sides",
     "shared_cells",
 )  # keys of infos with an entry for each slot
 
 
 class MatchWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """A match around a match; subclasses write `_begin`, `_shown` and `_info`, or more of `step`.
+    """A match around a match; subclasses write `_begin`, `_inward`, `_shown` and `_info`, or more of `step`.
 
     Args:
         env: whatever `match` takes.
@@ -55,12 +58,26 @@ class MatchWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     def step(self, action: Sequence[Any]) -> MatchStep:  # type: ignore[override]
         """Steps with one action per slot; rewards are always a tuple."""
-        seen, rewards, terminated, truncated, info = self.env.step(action)
+        seen, rewards, terminated, truncated, info = self.env.step(self._inward(action))
         earned = as_rewards(rewards, self.slots)
-        return self._shown(seen), earned, bool(terminated), bool(truncated), self._info(info)
+        info = self._info(with_outcome(self.env, bool(terminated or truncated), info))
+        return self._shown(seen), earned, bool(terminated), bool(truncated), info
+
+    @property
+    def sides(self) -> tuple[Any, ...]:
+        """A label for each slot, equal for slots that win together."""
+        return self._info({"sides": self.env.get_wrapper_attr("sides")})["sides"]
+
+    def outcome_so_far(self) -> tuple[float, ...] | None:
+        """The outcome if the match ended now."""
+        return self._info({OUTCOME: self.env.get_wrapper_attr("outcome_so_far")()})[OUTCOME]
 
     def _begin(self, seed: int | None) -> None:
         """Prepares for an episode, before its reset."""
+
+    def _inward(self, values: Sequence[Any]) -> tuple[Any, ...]:
+        """Values of the slots outside, actions or bools, for the slots below."""
+        return tuple(values)
 
     def _shown(self, seen: Sequence[Any]) -> tuple[Any, ...]:
         """The slots' observations outside."""
@@ -72,8 +89,11 @@ class MatchWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 
 def regrouped(info: Mapping[str, Any], place: Callable[[Any], Any]) -> dict[str, Any]:
-    """An info with its entries for each slot rearranged; None stays None."""
-    return {
+    """An info with its entries for each slot rearranged, also in `RecordEpisodeStatistics`'; None stays None."""
+    found = {
         name: place(value) if name in PER_SLOT and value is not None else value
         for name, value in info.items()
     }
+    if isinstance(info.get("episode", {}).get("r"), tuple):
+        found["episode"] = {**info["episode"], "r": place(info["episode"]["r"])}
+    return found
