@@ -323,6 +323,7 @@ def test_a_bat_that_follows_never_acts_and_nobodys_actions_move_it():
     rng = seeding.generator(3)
     for one in (world, other):
         assert one.reset().acting.tolist() == [[True, False]] * 4
+        assert one.scripted == (1,)
     while not world.timestep.over.all():
         action = rng.integers(0, 6, (4, 2))
         world.step(action)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -30,6 +31,11 @@ _COUNT = re.compile(r"\s*(\d+)\s+([a-z_]+)\s*")
 
 class BattleSettings(Settings):
     """Settings of one battle. Lengths in world units, times in decisions of half a second."""
+
+    read_with: ClassVar[Mapping[str, tuple[str, Any]]] = {
+        "negatives": ("reward", "smac"),
+        "defeat": ("reward", "smac"),
+    }
 
     red: str = "3 marine"  # the units of the side that begins on the left: "2 stalker, 3 zealot"
     blue: str = "same"  # of the other side
@@ -88,6 +94,8 @@ class BattleSettings(Settings):
                     f"{side} = {getattr(self, side)!r} needs {ground:.0f} of ground, a third of a field of {self.width:g} x {self.height:g} has {third:.0f}; "
                     "enlarge the field"
                 )
+        if self.exact_smac and self.reward not in ("smac", "smac_sparse"):
+            raise ValueError('exact_smac does nothing without reward = "smac" or "smac_sparse"; leave it out')
         if self.look_directions == 1:
             raise ValueError("look_directions = 1 leaves no choice; use 0 to see all around, or at least 2")
         if self.drawn and self.blue != "same":

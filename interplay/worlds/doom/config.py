@@ -136,7 +136,9 @@ class DoomSettings(Settings):
             )
         if not self.hosted and (self.no_cheat or self.respawn_delay != RESPAWN_DELAY):
             raise ValueError("no_cheat and respawn_delay do nothing in games of one player on this map")
-        crowded = self.together if self.map == "basic" else self.map == "duel" and self.players > 2
+        sides = self.players + self.bots
+        # deathmatch has two starts: with bots the engine ends the match at a learner's first death.
+        crowded = {"basic": self.together, "duel": sides > 2, "deathmatch": self.bots > 0}.get(self.map)
         if crowded and not self.wad:
             raise ValueError(
                 f'map = "{self.map}" has too few starts; set fewer players or bots, or another map'

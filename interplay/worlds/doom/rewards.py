@@ -20,7 +20,9 @@ from interplay.worlds.doom.config import (
 from interplay.worlds.doom.variables import COLUMN
 
 NAVIGATION, MOVEMENT = COMPONENTS.index("navigation"), COMPONENTS.index("movement")
-_READ = [COLUMN[name] for name in ("frags", "hits", "hits_taken", "health", "ammo", "armour", "x", "y")]
+_READ = [
+    COLUMN[name] for name in ("frags", "kills", "hits", "hits_taken", "health", "ammo", "armour", "x", "y")
+]
 
 
 def reward_vector(before: Sequence[float], after: Sequence[float], alive: bool) -> list[float]:
@@ -28,10 +30,12 @@ def reward_vector(before: Sequence[float], after: Sequence[float], alive: bool) 
 
     Args:
         before, after: the engine's variables, in the order of `COLUMN`.
-        alive: the player lived before and after; else only frags and hits count.
+        alive: the player lived before and after; else only kills, frags and hits count.
     """
-    frags, hits, hurt, health, ammo, armour, x, y = [after[column] - before[column] for column in _READ]
-    kill, lost = float(frags > 0), -float(frags < 0)
+    frags, kills, hits, hurt, health, ammo, armour, x, y = [
+        after[column] - before[column] for column in _READ
+    ]
+    kill, lost = float(frags > 0 or kills > 0), -float(frags < 0)  # of a player or a monster
     hit, hit_taken = float(hits > 0), -float(hurt > 0)
     if not alive:
         return [0.0, kill, lost, hit, hit_taken, 0.0, 0.0, 0.0, 0.0, 0.0]

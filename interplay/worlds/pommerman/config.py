@@ -6,7 +6,8 @@ paper (arXiv 1907.09467).
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NamedTuple
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
@@ -36,6 +37,11 @@ class Quirks(NamedTuple):
 
 class PommermanSettings(Settings):
     """Settings of one game. Lengths in cells, times in steps."""
+
+    read_with: ClassVar[Mapping[str, tuple[str, Any]]] = {
+        "words": ("radio", True),
+        "vocabulary": ("radio", True),
+    }
 
     size: Annotated[int, Field(ge=8, le=31)] = 11  # N, side of the board
     players: Literal[2, 4] = 4

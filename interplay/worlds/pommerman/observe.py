@@ -139,9 +139,10 @@ def game_type(settings: PommermanSettings) -> int:
 def observation_space(settings: PommermanSettings) -> spaces.Dict:
     """Space of one agent, with the playground's keys."""
     n = settings.size
+    blast = max(MOST_BLAST, settings.most_blast)
     most = {
         "board": CODES - 1,
-        "bomb_blast_strength": MOST_BLAST,
+        "bomb_blast_strength": blast,
         "bomb_life": BOMB_LIFE,
         "bomb_moving_direction": RIGHT,
         "flame_life": FLAME_LIFE,
@@ -153,7 +154,7 @@ def observation_space(settings: PommermanSettings) -> spaces.Dict:
     fields |= {
         "position": spaces.Box(0, n - 1, (2,), np.uint8),
         "ammo": spaces.Box(0, MOST_AMMO, (), np.uint8),
-        "blast_strength": spaces.Box(0, MOST_BLAST, (), np.uint8),
+        "blast_strength": spaces.Box(0, blast, (), np.uint8),
         "can_kick": spaces.Box(0, 1, (), np.uint8),
         "teammate": spaces.Box(DUMMY, max(last_code, DUMMY), (), np.uint8),
         "enemies": spaces.Box(DUMMY, last_code, (_OTHERS,), np.uint8),

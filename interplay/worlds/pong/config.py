@@ -5,7 +5,8 @@ Lengths are pixels of the picture, y grows downward, times are steps.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -35,6 +36,8 @@ BatSpeed = Annotated[float, Field(gt=0, le=BOTTOM - TOP)]
 
 class PongSettings(Settings):
     """Settings of one game."""
+
+    read_with: ClassVar[Mapping[str, tuple[str, Any]]] = {"frames": ("see", "pictures")}
 
     ball_speed: Annotated[float, Field(gt=0, le=16)] = 4.0  # s, pixels per step
     bat_speeds: tuple[BatSpeed, BatSpeed] = (16.0, 16.0)  # v: top speeds of the left and the right bat

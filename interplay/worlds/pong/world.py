@@ -119,6 +119,7 @@ class PongWorld(KernelWorld):
         kind = Kind("agent", tuple(range(SEATS)), space, spaces.Discrete(ACTIONS))
         super().__init__(num_worlds, ["left", "right"], [kind], seed, first_world, threads)
         self.settings, self.rules = settings, rules_of(settings)
+        self.scripted = tuple(slot for slot, name in enumerate(self.agents) if name == settings.follow)
         self._table = as_table(self.rules)
         with_pictures = settings.see == "pictures"
         frames = settings.frames if with_pictures else 0

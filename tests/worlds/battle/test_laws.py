@@ -104,7 +104,7 @@ def test_points_that_are_lost_were_dealt():
 
 def test_both_last_units_die_at_once_and_nobody_wins():
     for reward in ("result", "losses", "smac", "smac_sparse"):
-        world = scene("1 marine", "1 marine", [(-1, 0), (1, 0)], reward=reward, negatives=True)
+        world = scene("1 marine", "1 marine", [(-1, 0), (1, 0)], reward=reward, negatives=reward == "smac")
         for slot in (0, 1):
             unit(world, slot)["health"] = 6.0
         world.refresh()

@@ -209,6 +209,7 @@ def test_which_pictures_hold_a_shot_back(option, shown, held):
     ("before", "after", "paid"),
     [
         ({"frags": 1}, {"frags": 2}, {"kill": 1}),
+        ({"kills": 1}, {"kills": 3}, {"kill": 1}),
         ({"frags": 1}, {"frags": 0}, {"lost_frag": -1}),
         ({"ammo": 9}, {"ammo": 8}, {"wasted_shot": -1}),
         ({"ammo": 9}, {"ammo": 8, "hits": 1}, {"hit": 1}),
@@ -288,6 +289,9 @@ def test_screens_stand_side_by_side():
         {"map": "basic"},
         {"map": "basic", "players": 1, "bots": 1},
         {"players": 3},
+        {"bots": 1},
+        {"players": 1, "bots": 2},
+        {"players": 1, "bots": 1, "map": "deathmatch"},
     ],
 )
 def test_wrong_options_are_one_line(options):
@@ -299,6 +303,9 @@ def test_wrong_options_are_one_line(options):
 def test_options_that_the_engine_reads_are_accepted():
     DoomSettings(respawn_delay=0)  # the maps of death matches are hosted for one player too
     DoomSettings(map="basic", wad="mine.wad", players=2, respawn_delay=0, no_cheat=True)
+    DoomSettings(map="duel", players=1, bots=1)
+    DoomSettings(map="deathmatch", players=8)
+    DoomSettings(map="deathmatch", wad="mine.wad", bots=7)
 
 
 def test_levels_are_read_from_a_map_file_and_a_broken_one_is_refused(tmp_path):

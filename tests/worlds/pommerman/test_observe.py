@@ -112,3 +112,17 @@ def test_the_global_state_has_what_is_hidden():
     world.state.item[:] = 0
     world.refresh()
     assert not world.global_state()[:, 121:242].any()
+
+
+def test_a_far_view_reaches_as_far_as_its_bombs():
+    """With fog a blast grows to the view's 15 cells, beyond the 10 of a board without."""
+    world = open_world(teams=True, fog=15, items=0)
+    for a in range(4):
+        world.state.agent[0, a]["blast"] = 15
+    put_bomb(world, *at(world, 0), blast=15)
+    world.refresh()
+    view = {name: array[0, 0] for name, array in world.timestep.observation.items()}
+    assert view["blast_strength"] == view["bomb_blast_strength"].max() == 15
+    assert world.observation_space.contains(view)
+    assert world.observation_space["bomb_blast_strength"].high.max() == 15
+    assert open_world(teams=True, fog=4).observation_space["blast_strength"].high == 10
