@@ -213,3 +213,19 @@ def test_training_prints_what_its_log_shows(
     warned = [match[1] for line in said if (match := re.match(r"update \d+: (.*)", line))]
     assert sorted(found) == sorted(warned)
     assert any("episodes are few" in line for line in found) == (every == 1)
+
+
+def test_metrics_per_team_are_means_over_teams_of_unequal_size(tmp_path: Path) -> None:
+    """What a team loses its opponent felled, so over two teams both means are equal; over 10 and 11 agents they are not."""
+    own = {"num_worlds": 2, "ppo": {"rollout": 64, "minibatch": 64, "epochs": 1}}
+    options = {"world": {"options": {"limit": 40}}, "train": {"max_updates": 3}}
+    lines = [
+        line
+        for line in log_of(train(short_run("battle/10m_vs_11m", own, options), tmp_path / "run"))
+        if "fallen" in line
+    ]
+    assert any(line["fallen"] > 0 for line in lines)
+    for line in lines:
+        each = line["by_agent"]["fallen"]
+        assert line["fallen"] == pytest.approx((np.mean(each[:10]) + np.mean(each[10:])) / 2)
+        assert line["fallen"] == pytest.approx(line["felled"])

@@ -61,6 +61,7 @@ class EpisodeStatistics:
         self.returns = np.zeros((world.num_worlds, agents))
         self.lengths = np.zeros(world.num_worlds, np.int64)
         self._world = world
+        self._teams = dict.fromkeys(world.per_team, world.teams) if world.teams else {}
 
     def _lay_out(self) -> None:
         """Assigns columns to all numbers."""
@@ -132,7 +133,7 @@ class EpisodeStatistics:
             balance: of the run; updated by these episodes.
         """
         at = self.size - self.by_side.size
-        logged = read_sums(self.names, sums[:at])
+        logged = read_sums(self.names, sums[:at], self._teams)
         if not logged["episodes"]:
             return logged
         by_agent = logged.pop("by_agent", None)
@@ -143,10 +144,12 @@ class EpisodeStatistics:
         return logged if by_agent is None else {**logged, "by_agent": by_agent}
 
 
-def read_sums(names: Mapping[str, int], sums: np.ndarray) -> dict[str, Any]:
+def read_sums(
+    names: Mapping[str, int], sums: np.ndarray, teams: Mapping[str, Sequence[Sequence[int]]] | None = None
+) -> dict[str, Any]:
     """Means over episodes for the log: one number per metric, and lists per agent under ``by_agent``.
 
-    A mean is over the episodes with a number, and then over agents; NaN where none has one.
+    A mean is over the episodes with a number, then over agents, and for the metrics in `teams` over their teams; NaN where none has one.
 
     Example:
         >>> read_sums({"episode_length": 1, "kills": 2}, np.array([2.0, 30.0, 1.0, 3.0, 2.0, 2.0, 1.0]))
@@ -160,7 +163,9 @@ def read_sums(names: Mapping[str, int], sums: np.ndarray) -> dict[str, Any]:
     for name, size in names.items():
         cases = sums[count + at : count + at + size]
         means = np.divide(sums[at : at + size], cases, out=np.full(size, np.nan), where=cases > 0)
-        logged[name] = float(means[cases > 0].mean()) if cases.any() else math.nan
+        groups = [means[list(team)] for team in (teams or {}).get(name, [range(size)])]
+        each = [float(own[~np.isnan(own)].mean()) for own in groups if not np.isnan(own).all()]
+        logged[name] = float(np.mean(each)) if each else math.nan
         if size > 1:
             by_agent[name] = means.tolist()
         at += size
