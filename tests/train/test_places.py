@@ -422,7 +422,7 @@ def joined(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], list[Network]]:
                     for at, end in zip((node, node | distance), ends, strict=True):
                         end.setblocking(False)
                         partners[at][distance] = end
-        monkeypatch.setattr(network, "_connect", lambda machines, _stop: partners[machines.node])
+        monkeypatch.setattr(network, "_connect", lambda machines, _stop: (None, partners[machines.node]))
         return [Network(Machines(nodes, node, "a:1")) for node in range(nodes)]
 
     return join
