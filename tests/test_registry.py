@@ -149,6 +149,12 @@ def test_options_lie_on_those_of_a_run(world_id, below, above, laid):
         ("doom/duel", {"navigate": True}, "post_rules"),
         ("doom/duel", {"navigate": True, "post_rules": False}, "post_rules"),
         ("doom/duel", {"buttons": ("attack",)}, "actions"),
+        ("battle/5i", {"negatives": True}, "reward"),
+        ("battle/3m", {"defeat": 5, "reward": "smac_sparse"}, "reward"),
+        ("battle/3m", {"exact_smac": True, "reward": "result"}, "reward"),
+        ("pong/2p", {"frames": 8}, "see"),
+        ("pommerman/ffa", {"words": 3}, "radio"),
+        ("pommerman/team-fog", {"vocabulary": 30}, "radio"),
     ],
 )
 def test_an_option_that_is_not_read_is_refused(world_id, options, wanted):

@@ -11,7 +11,7 @@ from interplay.core.world import Array, Kind, World
 # Attributes of a world that do not depend on its agents' observations.
 KEPT = (
     *("id", "version", "persistent", "respawns", "dead_stay", "ignores_illegal", "teams", "team_names"),
-    *("num_populations", "population_names", "per_team", "later_metrics"),
+    *("num_populations", "population_names", "per_team", "scripted", "later_metrics"),
     *("frames_per_step", "tick_seconds", "state_space"),
 )
 

@@ -123,6 +123,7 @@ class World(Remakable, ABC):
         teams: slots that win and lose together, one tuple per team; None = each agent plays for itself.
         later_metrics: further per-agent metrics may appear in play, from infos of an environment without declared metrics.
         per_team: names of metrics with one value per team, repeated for its agents.
+        scripted: slots that the world plays itself; they never act.
         team_names: names of `teams`; None: team0, team1, ...
         privileged_view: whether `draw` and `describe` show secrets (hidden roles); None = the world has none.
             `draw` declares the same layers either way.
@@ -147,6 +148,7 @@ class World(Remakable, ABC):
     teams: tuple[tuple[int, ...], ...] | None = None
     team_names: tuple[str, ...] | None = None
     per_team: tuple[str, ...] = ()
+    scripted: tuple[int, ...] = ()
     later_metrics: bool = False
     privileged_view: bool | None = None
     state_space: spaces.Box | None = None

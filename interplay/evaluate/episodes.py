@@ -17,8 +17,8 @@ from interplay.core.data_frames import frame_of
 from interplay.core.errors import UserError
 from interplay.core.html import html_table
 from interplay.core.policy import Policy
-from interplay.core.world import World
-from interplay.evaluate.lineup import FIRST, Lineup, line_of, players_of
+from interplay.core.world import TimeStep, World
+from interplay.evaluate.lineup import FIRST, Lineup, line_of, players_of, with_game
 from interplay.evaluate.policy_map import act
 from interplay.evaluate.results import (
     NAMES,
@@ -31,7 +31,7 @@ from interplay.evaluate.results import (
     sides_by_name,
 )
 from interplay.evaluate.statistics import Difference, Estimate, difference, estimate
-from interplay.evaluate.units import STEPS, unit_of
+from interplay.evaluate.units import PER_SLOT, PER_TEAM, STEPS, unit_of
 
 MOST_AGENTS = 16  # that a table lists one by one
 ROUNDING = 1e-6  # of a sum of float32 rewards, as a share of their sizes
@@ -66,6 +66,7 @@ class EpisodeTable:
         agents: slot names, length A.
         columns: name -> (E,) or (E, A) array: ``seed``, ``steps``, ``truncated`` (a limit ended it: the world's own, or `max_steps`),
             ``return`` (E, A) float64, and the world's metrics at the episode's end. ``outcome`` is NaN where `max_steps` ended it.
+            With `World.respawns` also ``life`` and ``life_return`` (E,): mean steps and return of the lives that ended.
         actions: how trained policies act, "sampled" or "greedy"; empty if all policies are scripted.
         teams: name -> slots that win and lose together, in worlds with an ``outcome``; a single agent is a team of one.
         units: column -> "per agent", "per team", "per episode", or a unit.
@@ -112,6 +113,12 @@ class EpisodeTable:
             by_side = {side: outcome[:, list(slots)] for side, slots in self.teams.items()}
         return {side: results(own, truncated) for side, own in by_side.items()}
 
+    @property
+    def repeats(self) -> bool:
+        """Whether there are several episodes, equal in every column: without any draws they are one, and intervals mean nothing."""
+        rows = [values for name, values in self.columns.items() if name != "seed"]
+        return len(self) > 1 and all(np.array_equal(a[1:], a[:-1], equal_nan=True) for a in rows)
+
     def learner_results(self) -> Results | None:
         """Results of the policy under study over episodes shared with other policies; None without any."""
         if not self.teams or self.seating is None or not self._mixed.any():
@@ -154,12 +161,14 @@ class EpisodeTable:
                 found[name] = estimate(values, share=False if self.unit(name) == STEPS else None)
                 continue
             share = None if np.isin(values[~np.isnan(values)], (0.0, 1.0)).all() else False
-            by_side = {side: _mean_over_agents(own) for side, own in self._by_side(values).items()}
+            mean = self._mean_over_teams if self.unit(name) == PER_TEAM and self.teams else _mean_over_agents
+            of_side = mean if self.seating else _mean_over_agents  # without a seating a side is one team
+            by_side = {side: of_side(own) for side, own in self._by_side(values).items()}
             zero_sum = _sums_to_zero(list(by_side.values()) or list(values.T))
             if self.seating and zero_sum:
-                found[name] = estimate(_mean_over_agents(self._of(values)[self._mixed]), share)
+                found[name] = estimate(mean(self._of(values))[self._mixed], share)
             elif not zero_sum:
-                found[name] = estimate(_mean_over_agents(self._of(values)), share)
+                found[name] = estimate(mean(self._of(values)), share)
             if zero_sum or self.seating:
                 found |= {f"{name}[{side}]": estimate(own, share) for side, own in by_side.items()}
             for slot, agent in enumerate(self.agents):
@@ -202,6 +211,11 @@ class EpisodeTable:
             return {side: values[:, list(slots)] for side, slots in self.teams.items()}
         number = self.seating.number
         return {side: np.where(number == n, values, np.nan) for n, side in enumerate(self.seating.names)}
+
+    def _mean_over_teams(self, values: np.ndarray) -> np.ndarray:
+        """(E,) means over the teams of each one's mean over its agents, without NaN."""
+        teams = [_mean_over_agents(values[:, list(slots)]) for slots in self.teams.values()]
+        return _mean_over_agents(np.stack(teams, axis=1))
 
     def unit(self, name: str) -> str:
         """The unit of a name of `summary`; empty if unknown."""
@@ -276,13 +290,15 @@ def play(
         raise UserError(f"{world.id}: its worlds may run for ever; pass max_steps (--max-steps)")
     ledger = _EpisodeRows(world, seeding.world_seeds(seed, episodes))
     timestep = world.reset(seeds=ledger.first_seeds(seed))
+    policy = with_game(policy, world)
     policy.start(world, seed)
     lineup = policy if isinstance(policy, Lineup) else None
     if lineup is not None:
         lineup.draw(np.ones(world.num_worlds, bool), ledger.seeds)
     while ledger.unfinished:
+        acted = timestep.acting.copy()
         timestep = world.step(act(policy, timestep))
-        ledger.add(timestep.reward)
+        ledger.add(timestep, acted)
         if on_step is not None:
             on_step(world, ledger.episode)
         at_limit = limit_ended(timestep.truncated, timestep.over)
@@ -304,7 +320,8 @@ def play(
         columns,
         policy.actions,
         sides_by_name(world) if has_outcome(world) else {},
-        {name: unit_of(name, a.ndim > 1, per_team) for name, a in columns.items() if name != "seed"},
+        {name: unit_of(name, a.ndim > 1, per_team) for name, a in columns.items() if name != "seed"}
+        | ({"return": PER_SLOT} if world.respawns else {}),
         players,
         ledger.seating(lineup) if lineup is not None and len(players) > 1 else None,
         world.num_worlds,
@@ -329,6 +346,8 @@ class _EpisodeRows:
         self.episode = np.where(np.arange(world.num_worlds) < self._next, np.arange(world.num_worlds), -1)
         self._steps = np.zeros(world.num_worlds, np.int64)
         self._returns = np.zeros((world.num_worlds, len(world.agents)))
+        self._life = np.zeros((*self._returns.shape, 3))  # of current lives: 1, steps, return
+        self._ended = np.zeros((world.num_worlds, 3))  # their sums over the lives that ended
         self.seeds = np.zeros(world.num_worlds, np.uint64)
 
     @property
@@ -341,9 +360,17 @@ class _EpisodeRows:
         self.seeds[: self._next] = self._episode_seeds[: self._next]
         return self.seeds
 
-    def add(self, reward: np.ndarray) -> None:
+    def add(self, timestep: TimeStep, acted: np.ndarray) -> None:
+        """Adds a step; `acted` is the acting mask before it."""
         self._steps += 1
-        self._returns += reward
+        self._returns += timestep.reward
+        if self._world.respawns:
+            self._life[..., 0] = acted
+            self._life[..., 1] += acted
+            self._life[..., 2] += np.where(acted, timestep.reward, 0.0)
+            gone = timestep.terminated | timestep.truncated
+            self._ended += np.where(gone[..., None], self._life, 0.0).sum(axis=1)
+            self._life[gone] = 0.0
 
     def finish(
         self, over: np.ndarray, at_limit: np.ndarray, max_steps: int | None, lineup: Lineup | None = None
@@ -356,6 +383,9 @@ class _EpisodeRows:
         done: np.ndarray = (over | stopped) & (self.episode >= 0)
         if done.any():
             metrics = dict(self._world.metrics)
+            if self._world.respawns:
+                lives = np.where(self._ended[:, :1], self._ended[:, :1], np.nan)
+                metrics["life"], metrics["life_return"] = (self._ended[:, 1:] / lives).T
             if has_outcome(self._world):  # an episode stopped by max_steps has none
                 metrics[OUTCOME] = np.where(stopped[:, None], np.nan, metrics[OUTCOME])
             if lineup is not None:
@@ -383,6 +413,7 @@ class _EpisodeRows:
                 again[w] = True
         self._steps[again] = 0
         self._returns[again] = 0.0
+        self._life[again] = self._ended[again] = 0.0
         return again
 
     def seating(self, lineup: Lineup) -> Seating:

@@ -11,12 +11,13 @@ from interplay.core import seeding
 from interplay.core.errors import UserError
 from interplay.core.hashing import mix64
 from interplay.core.loading import did_you_mean
-from interplay.core.policy import Policy
+from interplay.core.policy import Policy, RandomPolicy
 from interplay.core.world import World
 from interplay.evaluate.policy_map import PopulationView, SharedPlay, population_names
 
 ANY = "any"  # one of the sides, drawn uniformly for every episode
 ALL = "all"  # the only key of `players_of` if one policy plays everything
+GAME = "the game"  # plays the slots in `World.scripted`
 FIRST = 0  # number of the policy under study among the players of a lineup
 _STREAM = np.uint64(0x11E0_0B1A)  # separates the draws of players from those of the worlds
 _SHOWN = 4  # names of sides in a line before "and 3 more"
@@ -78,10 +79,18 @@ class Rule(NamedTuple):
     Attributes:
         side: its name, or `ANY`.
         choices: their shares sum to 1.
+        chosen: the user named the player for this play, so it is refused where the game plays; other rules give way.
     """
 
     side: str
     choices: tuple[Choice, ...]
+    chosen: bool = False
+
+
+class _Game(RandomPolicy):
+    """Stands for the world in the slots that it plays itself; its actions are not read."""
+
+    name = GAME
 
 
 class Lineup(SharedPlay):
@@ -113,7 +122,7 @@ class Lineup(SharedPlay):
         self._sides_of = populations_of if sides_of is None else sides_of
         self._bound: World | None = None
         parts = [f"{rule.side}={' or '.join(one.words for one in rule.choices)}" for rule in rules]
-        self.name = f"{first.name} ({', '.join(parts)})"
+        self.name = f"{first.name} ({', '.join(parts)})" if parts else first.name
 
     @property
     def checkpoint(self) -> str:
@@ -160,7 +169,13 @@ class Lineup(SharedPlay):
         if self._bound is world:
             return
         own = tuple(self._sides_of(world))
-        ruled = [(r, own if r.side == ANY else (find_side(r.side, world, own),)) for r in self.rules]
+        game = [Rule(world.agents[slot], (Choice(GAME, open=_Game),)) for slot in world.scripted]
+        ruled = [
+            (r, own if r.side == ANY else (find_side(r.side, world, own),)) for r in (*self.rules, *game)
+        ]
+        for rule, targets in ruled:
+            if rule.chosen and set(targets[0].slots) & set(world.scripted):
+                raise UserError(f"{world.id}: the game plays {rule.side} itself; name no player for it")
         replaced = [
             rule.side != ANY and any(r.side != ANY and t[0].holds(targets[0]) for r, t in ruled[n + 1 :])
             for n, (rule, targets) in enumerate(ruled)
@@ -311,8 +326,14 @@ def words_of(policy: Policy) -> str:
     return f"{words}, {policy.actions}{also}" if policy.actions else words
 
 
+def with_game(policy: Policy, world: World) -> Policy:
+    """The policy, in a lineup with the game if the world plays slots itself."""
+    return Lineup(policy, ()) if world.scripted and not isinstance(policy, Lineup) else policy
+
+
 def players_of(policy: Policy, world: World) -> dict[str, str]:
     """Side -> description of its player; `ALL` -> the only one."""
+    policy = with_game(policy, world)
     if isinstance(policy, Lineup):
         policy.bind(world)
         found = policy.players_by_side

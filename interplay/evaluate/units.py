@@ -7,11 +7,14 @@ from collections.abc import Collection
 from interplay.evaluate.results import NAMES, OUTCOME
 
 PER_AGENT, PER_TEAM, PER_LIFE, PER_EPISODE = "per agent", "per team", "per life", "per episode"
+PER_SLOT = "per slot"  # of worlds with respawns: over all lives of a slot
 SHARE, STEPS = "share of episodes", "steps"
 _OWN = {
     "steps": STEPS,
     "episode_length": STEPS,
     "life": "ticks",
+    "life_return": PER_LIFE,
+    "mean_life": "ticks",
     "rating": "Elo",
     "entropy": "nats",
     "kl": "nats",

@@ -241,7 +241,7 @@ def _rules(roles: Sequence[str], find: Callable[[str, str], Policy | None]) -> l
             raise UserError(f"--roles {words}: {side} is named twice; leave one out")
         found = find(side, who)
         choice = Choice(who) if found is None else Choice(who, open=partial(_given, found))
-        rules[side] = Rule(side, (choice,))
+        rules[side] = Rule(side, (choice,), chosen=True)
     return list(rules.values())
 
 

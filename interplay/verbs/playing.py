@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, Unpack, overload
@@ -175,7 +176,16 @@ def evaluate(
     episodes, seed = how["episodes"], how["seed"]
     batch = seated.make_world(num_worlds=min(how["num_worlds"], max(episodes, 1)), seed=seed)
     try:
-        return play(batch, seated.policy, episodes=episodes, seed=seed, max_steps=how["max_steps"])
+        table = play(batch, seated.policy, episodes=episodes, seed=seed, max_steps=how["max_steps"])
+        if table.repeats:
+            settings = getattr(batch, "settings", None)
+            cure = "; the option randomize draws others" if hasattr(settings, "randomize") else ""
+            warnings.warn(
+                f"the {episodes} episodes were the same in every column: where world and players draw nothing, "
+                f"the intervals mean nothing{cure}",
+                stacklevel=2,
+            )
+        return table
     finally:
         batch.close()
 

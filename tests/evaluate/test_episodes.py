@@ -10,7 +10,8 @@ import pytest
 from interplay.core import seeding
 from interplay.core.policy import Policy, RandomPolicy
 from interplay.evaluate import compare, play
-from interplay.registry import make_world
+from interplay.registry import make_policy, make_world
+from interplay.verbs.playing import evaluate
 from tests.connect.toys import LIMIT, Hunt, Line
 
 
@@ -182,3 +183,49 @@ def test_numbers_of_teams_are_listed_where_those_of_many_agents_are_not():
     assert {name for name in listed if name.startswith("lead")} == {"lead[team0]", "lead[team1]"}
     assert listed["lead[team0]"].startswith("1 ")
     assert listed["lead[team1]"].startswith("-1 ")
+
+
+@pytest.mark.parametrize(
+    ("policy", "options", "episodes", "repeats"),
+    [
+        ("focus_weakest", {}, 3, True),
+        ("focus_weakest", {}, 1, False),
+        ("focus_weakest", {"randomize": "positions"}, 3, False),
+        ("random", {"width": 8.0, "height": 8.0}, 3, False),
+    ],
+)
+def test_episodes_that_are_all_the_same_are_noticed(policy, options, episodes, repeats):
+    world = make_world("battle/3m", num_worlds=2, **options)
+    assert play(world, make_policy("battle/3m", policy), episodes).repeats == repeats
+
+
+def test_evaluate_warns_of_episodes_that_are_all_the_same():
+    with pytest.warns(UserWarning, match="randomize"):
+        evaluate("focus_weakest", "battle/3m", episodes=3)
+
+
+def test_lives_of_a_world_with_respawns_count_when_they_end():
+    """A tick survived pays 1, and a death takes one more step; mean_life is that of deaths alone, and NaN without any."""
+    found, sums = {}, np.zeros((3, 3))
+
+    def follow(world, episode):
+        step, ended = world.timestep, world.ended
+        for w, e in enumerate(episode):
+            gone = step.terminated[w] | step.truncated[w]
+            survived, died = ended["life"][w][gone].sum(), step.terminated[w].sum()
+            sums[w] += gone.sum(), survived + died, survived
+            if step.over[w] and e >= 0:
+                found[e], sums[w] = sums[w, 1:] / sums[w, 0], 0.0
+
+    options = {"slots": 4, "cap": 4, "npop": 1, "cap_draw": "fixed", "interior": 20, "max_ticks": 6}
+    world = make_world("mmo/forage", num_worlds=3, **options)
+    table = play(world, RandomPolicy(), 12, seed=2, on_step=follow)
+    expected = np.array([found[episode] for episode in range(12)])
+    np.testing.assert_allclose(np.stack([table["life"], table["life_return"]], axis=1), expected)
+    deathless = table["deaths"] == 0
+    assert deathless.any()
+    np.testing.assert_array_equal(np.isnan(table["mean_life"]), deathless)
+    mean = table["mean_life"][~deathless].mean()
+    assert table.summary()["mean_life"].mean == pytest.approx(mean)
+    units = {"return": "per slot", "life": "ticks", "life_return": "per life", "mean_life": "ticks"}
+    assert {name: table.unit(name) for name in units} == units

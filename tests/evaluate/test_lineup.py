@@ -246,3 +246,22 @@ def test_a_lineup_goes_on_as_it_was_saved():
     other.forget(np.ones(6, bool))
     one.forget(np.ones(6, bool))
     np.testing.assert_array_equal(other.seats(), one.seats())
+
+
+def test_a_slot_that_the_world_plays_itself_counts_for_no_player():
+    """A bat that never moves loses every game to the bat of the game."""
+    world = make_world("pong/2p", num_worlds=4, follow="right")
+    table = play(world, make_policy("pong/2p", "still"), episodes=6, seed=1)
+    assert table.players == {"left": "still", "right": "the game"}
+    assert table.seating is not None
+    assert table.seating.own.tolist() == [[True, False]] * 6
+    summary = table.summary()
+    assert summary["won"].mean == summary["won[left]"].mean == 0.0
+    assert summary["return"].mean == summary["return[left]"].mean == -20.0 == -summary["return[right]"].mean
+    rules = [by_script("pong/2p", side, "random") for side in ("left", "right")]
+    lineup = Lineup(RandomPolicy(), rules)  # as of a run's training: its player on the right gives way
+    assert players_of(lineup, world) == {"left": "random", "right": "the game"}
+    chosen = Lineup(RandomPolicy(), [rules[1]._replace(chosen=True)])
+    with pytest.raises(UserError, match="right"):
+        players_of(chosen, world)
+    assert players_of(RandomPolicy(), make_world("pong/2p")) == {"all": "random"}
