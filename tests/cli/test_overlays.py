@@ -29,7 +29,7 @@ def test_arrays_meaning_picture_and_a_table(capsys, tmp_path):
     }
     described = json.loads((folder / "combat.json").read_text())
     with np.load(folder / "combat.npz", allow_pickle=False) as arrays:
-        assert arrays[described["layers"][0]["name"]].shape == (3, 7, 7)
+        assert arrays[described["layers"][0]["name"]].shape == (3, 11, 11)
     assert (folder / "lives.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
 
 

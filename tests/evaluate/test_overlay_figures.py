@@ -15,6 +15,7 @@ from interplay.evaluate.lifetimes.mmo.overlays import lives as niches_overlay
 from interplay.evaluate.lifetimes.overlays import Layer, Overlay, OverlayData, compute_overlays
 from interplay.evaluate.lifetimes.survival import kaplan_meier, median_life, restricted_mean
 from interplay.evaluate.lifetimes.tick import STYLES
+from interplay.worlds.mmo.state import CAUSES
 from interplay.worlds.mmo.tiles import FOREST, GRASS, LAVA, SCRUB, WATER
 from tests.evaluate.commons import common, taste
 
@@ -73,16 +74,14 @@ def stands(ticks):
 
 
 def attacks(ticks):
-    """(population, style, row, col, died, cause) of every attack; the attacker is the slot's occupant in the tick before.
-
-    A target may have stepped beyond the window of 7 x 7 since it was seen: it counts at the window's edge.
-    """
+    """(population, style, row, col, share of a death) of every attack; the attacker is the slot's occupant in the tick before."""
     for before, tick in itertools.pairwise(ticks):
         for w, a in zip(*np.nonzero(tick.struck >= 0), strict=True):
             target = int(tick.struck[w, a])
-            row, col = (int(np.clip(part[w, a], -3, 3)) for part in (tick.struck_row, tick.struck_col))
-            died, cause = bool(tick.died[w, target]), int(tick.ended["cause"][w, target])
-            yield int(before.population[w, a]), int(tick.style[w, a]), row, col, died, cause
+            row, col, style = (int(part[w, a]) for part in (tick.struck_row, tick.struck_col, tick.style))
+            alike = ((tick.struck[w] == target) & (tick.style[w] == style)).sum()
+            died = tick.died[w, target] and CAUSES[tick.ended["cause"][w, target]] == STYLES[style]
+            yield int(before.population[w, a]), style, row, col, died / alike
 
 
 def lives(ticks):
@@ -130,21 +129,25 @@ def test_every_panel_has_a_name_for_each_of_its_rows(played, name):
 def test_attacks_by_style_and_place(played):
     world, found, ticks = played
     struck, deadly, full = Counter(), Counter(), Counter()
-    counts = np.zeros((POPULATIONS, len(STYLES), 7, 7), int)
-    for population, style, row, col, died, cause in attacks(ticks):
+    counts = np.zeros((POPULATIONS, len(STYLES), 11, 11), int)  # reach 3, then both went a step away
+    for population, style, row, col, died in attacks(ticks):
         struck[population, style] += 1
         full[population, style] += max(abs(row), abs(col)) == world.settings.reach[style]
-        deadly[population, style] += died and world.causes[cause] == STYLES[style]
-        counts[population, style, row + 3, col + 3] += 1
+        deadly[population, style] += died
+        counts[population, style, row + 5, col + 5] += 1
     assert sum(struck.values()) > 50
-    assert sum(deadly.values()) > 3
+    assert counts[:, :, [0, 1, -2, -1]].sum() > 0
+    for s, style in enumerate(STYLES):
+        deaths = sum((tick.ended["cause"][tick.died] == CAUSES.index(style)).sum() for tick in ticks[1:])
+        assert sum(deadly[k, s] for k in range(POPULATIONS)) == pytest.approx(deaths)
+    assert any(share % 1 for share in deadly.values())
     data = found["combat"]
     assert data.columns == ("population", "style", "attacks", "at full reach", "kills per attack")
     for k, style, number, reach, kills in data.rows:
         s = STYLES.index(style)
         assert number == struck[k, s]
         if number:
-            assert (reach, kills) == (full[k, s] / number, deadly[k, s] / number)
+            assert (reach, kills) == pytest.approx((full[k, s] / number, deadly[k, s] / number))
     assert len(data.rows) == POPULATIONS * len(STYLES)
     for k, layer in enumerate(data.layers):
         assert layer.labels == STYLES

@@ -12,6 +12,7 @@ from interplay.core.policy import RandomPolicy
 from interplay.evaluate.lifetimes.coverage import VisitRecorder, WalkerRecorder, against_control
 from interplay.evaluate.lifetimes.mmo.attacks import AttackRecorder
 from interplay.evaluate.lifetimes.mmo.overlays import lives as niches_overlay
+from interplay.evaluate.lifetimes.mmo.overlays import recorders
 from interplay.evaluate.lifetimes.mmo.overlays.ground import life_coverage
 from interplay.evaluate.lifetimes.mmo.overlays.recorders import visits
 from interplay.evaluate.lifetimes.overlays import (
@@ -128,11 +129,18 @@ def test_burn_in_is_not_recorded():
 
 
 def test_kills_belong_to_the_style_that_the_victim_died_of():
-    recorder = AttackRecorder(1, causes=(5, 6, 7))
+    recorder = AttackRecorder(1, (1, 2, 3), (5, 6, 7))
     recorder.add(tick(slots=4))
     ended = {"cause": np.array([[0, 6, 0, 0]])}
     recorder.add(tick(slots=4, struck=[1, -1, 1, 1], style=[2, 0, 1, 0], died=[0, 1, 0, 0], ended=ended))
     assert recorder.kills.tolist() == [[0, 1, 0]]
+    recorder.add(tick(slots=4, struck=[1, -1, 1, 1], style=[1, 0, 1, 1], died=[0, 1, 0, 0], ended=ended))
+    assert recorder.kills[0].tolist() == pytest.approx([0, 2, 0])  # three attacks, one death
+
+
+def test_a_reach_beyond_the_view_ends_with_the_view():
+    recorder = recorders.attacks(common(reach=(1, 2, 300)))
+    assert recorder.counts.shape[2:] == (19, 19)  # vision 7, then a move of both
 
 
 def test_ground_of_one_life():

@@ -116,23 +116,22 @@ def test_a_world_says_who_reads_its_ticks():
 
 
 def test_attacks_are_counted_for_who_struck_them():
-    recorder = AttackRecorder(2)
+    recorder = AttackRecorder(2, (1, 2, 3), (5, 6, 7))
     story(recorder)
     assert recorder.counts.sum() == 1
-    assert recorder.counts[1, 2, 3, 3] == 1  # population of the life that ended
+    assert recorder.counts[1, 2, 5, 5] == 1  # population of the life that ended
 
 
 def test_attack_profile():
-    recorder = AttackRecorder(1)
+    recorder = AttackRecorder(1, (1, 2, 3), (5, 6, 7))
     recorder.add(tick())
-    recorder.add(
-        tick(struck=[1, 0, 1], style=[0, 1, 1], struck_row=[0, -2, 1], struck_col=[1, 0, 0], died=[0, 1, 0])
-    )
-    profile = recorder.profile((1, 2, 3))
-    assert profile.counts[0, 0, 3, 4] == 1
-    assert profile.counts[0, 1, 1, 3] == 1
+    blows = {"struck": [1, 0, 1], "style": [0, 1, 1], "struck_row": [0, -2, 1], "struck_col": [1, 0, 0]}
+    recorder.add(tick(**blows, died=[0, 1, 0], ended=ended(cause=[0, 6, 0])))
+    profile = recorder.profile()
+    assert profile.counts[0, 0, 5, 6] == 1
+    assert profile.counts[0, 1, 3, 5] == 1
     assert profile.edge_share[0, :2].tolist() == [1, 0.5]
-    assert profile.kills_per_attack[0, :2].tolist() == [1, 0.5]
+    assert profile.kills_per_attack[0, :2].tolist() == [0, 0.5]
     assert np.isnan(profile.edge_share[0, 2])
 
 
@@ -166,7 +165,7 @@ def test_who_strikes_and_dies_in_one_tick_is_counted_though_somebody_is_born_int
     scene = KernelScene(order="seniority", respawn="flow", spawn_per_tick=1)
     for col in (MIDDLE, MIDDLE + 1):
         scene.place(MIDDLE, col, population=col - MIDDLE, life=50)
-    profile, blows = AttackRecorder(2), BlowRecorder(2, scene.settings.side)
+    profile, blows = AttackRecorder(2, (1, 2, 3), (5, 6, 7)), BlowRecorder(2, scene.settings.side)
     for recorder in (profile, blows):
         recorder.add(read_tick(scene.world))
     scene.act({0: (PASS, RANGE), 1: (PASS, MELEE)})  # the senior wounds the other, and dies of the answer
@@ -175,7 +174,7 @@ def test_who_strikes_and_dies_in_one_tick_is_counted_though_somebody_is_born_int
     for recorder in (profile, blows):
         recorder.add(read_tick(scene.world))
     assert profile.counts.sum() == 2
-    assert profile.counts[0, RANGE, 3, 4] == profile.counts[1, MELEE, 3, 2] == 1
+    assert profile.counts[0, RANGE, 5, 6] == profile.counts[1, MELEE, 5, 4] == 1
     assert np.argwhere(blows.counts).tolist() == [
         [0, RANGE, MIDDLE, MIDDLE + 1],
         [1, MELEE, MIDDLE, MIDDLE],

@@ -21,7 +21,7 @@ def tick(worlds: int = 1, slots: int = 3, side: int = 8, **given: Any) -> Tick:
         "livable": LIVABLE,
         "struck": np.full(shape, -1),
         "died": np.zeros(shape, bool),
-        "ended": {},
+        "ended": {"cause": np.zeros(shape, np.int64)},
         "population": np.zeros(shape, np.uint8),
         **{
             name: np.zeros(shape, np.int64)

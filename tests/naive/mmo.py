@@ -191,7 +191,7 @@ class MmoTwin:
         agent.row, agent.col = row, col
         if self.settings.lava == "same_tick" and self.tile(row, col) == LAVA:
             self.die(agent, LAVA_DEATH)
-        elif (agent.population, row, col) not in self.visited:
+        elif self.tile(row, col) != LAVA and (agent.population, row, col) not in self.visited:
             self.visited.add((agent.population, row, col))
             agent.tick.new_tiles += 1
 

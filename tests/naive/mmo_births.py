@@ -53,18 +53,22 @@ def birth(world: MmoTwin) -> bool:
 
 
 def free_place(world: MmoTwin) -> tuple[int, int] | None:
+    """A drawn place; after `TRIES` occupied ones the first free one behind the last."""
+    ring, count = world.settings.spawn_where == "ring", 4 * (world.settings.interior - 1)
     for _ in range(TRIES):
-        place = ring_place(world) if world.settings.spawn_where == "ring" else scattered_place(world)
+        place = ring_place(world, world.stream.below(count)) if ring else scattered_place(world)
         if not world.settings.one_per_tile or not world.heads(*place):
             return place
-    return None
+    places = [ring_place(world, n) for n in range(count)] if ring else reachable(world)
+    last = places.index(place)
+    return next((one for one in places[last + 1 :] + places[:last] if not world.heads(*one)), None)
 
 
-def ring_place(world: MmoTwin) -> tuple[int, int]:
+def ring_place(world: MmoTwin, number: int) -> tuple[int, int]:
     """Clockwise from the corner at the top left."""
     first, last = world.settings.border, world.settings.border + world.settings.interior - 1
     side = last - first
-    edge, along = divmod(world.stream.below(4 * side), side)
+    edge, along = divmod(number, side)
     corners = (
         (first, first + along),
         (first + along, last),
@@ -82,3 +86,8 @@ def scattered_place(world: MmoTwin) -> tuple[int, int]:
         col = s.border + world.stream.below(s.interior)
         if world.reachable[row, col]:
             return row, col
+
+
+def reachable(world: MmoTwin) -> list[tuple[int, int]]:
+    """The tiles that the ring leads to, row by row."""
+    return [(int(row), int(col)) for row, col in zip(*world.reachable.nonzero(), strict=True)]

@@ -26,6 +26,8 @@ def task(key: str, *texts: str) -> list[Any]:
 
 
 NAN, DUEL = float("nan"), "survival/2v2-all-high"
+BOXES = {"box_width": (1.0, 0.0), "box_height": (1.0, 0.0), "box_least": 0.2, "boxes_dynamic": True}
+BOXES |= {"box_health": 9, "ownership": False}
 REFUSED = [
     *each(
         "dilemma/fixed", ("temptation", 3), ("reward", 5.5), ("punishment", 3), ("sucker", 1.0), ("sucker", 7)
@@ -64,6 +66,15 @@ REFUSED = [
     of(
         "border = 7", "mmo/forage", border=7, lava="next_update"
     ),  # an agent on lava would see beyond the array
+    of("map_seed = 3 .* maps", "mmo/forage", map_seed=3),
+    *(
+        of("compact .* 128; ", "mmo/forage", compact=True, **{store: 128})
+        for store in ("food", "water", "health")
+    ),
+    *each("mmo/forage", ("damage", (9, 2, 1)), ("reach", (1, 2, 4)), ("freeze", 4), ("steal_fraction", 0.5)),
+    *each("mmo/forage", ("steal", "conserved"), ("immunity", "off"), ("immunity_ticks", 3)),
+    *each("mmo/forage", ("reward_kill", 1.0), ("friendly_fire", False), ("retest_range", True)),
+    of("elder_age .* immunity", "mmo/combat", elder_age=9),
     *task("task: fly", "fly(3)"),
     *task('task: "eat', "eat", "eat(n=3)", "eat(3) + drink(3)"),
     *task("task: eat needs", "eat()", "eat(0)"),
@@ -82,6 +93,20 @@ REFUSED = [
     of("signal_range", "werewolf/9", signal_range=0, signal_length=2),
     of("quota", "werewolf/9", quota=1.5, rule="threshold"),
     of("max_steps", DUEL, zone="off"),
+    of("max_steps", DUEL, zone_damage=0),
+    of("melee_cooldown .* melee", DUEL, melee_cooldown=9),
+    of("immunity .* with melee = off", DUEL, melee="off", immunity=9),
+    of("box_health .* with melee = off", DUEL, melee="off", box_health=9),
+    of("ownership .* with melee = off", DUEL, melee="off", ownership=False),
+    of("heal_amount .* with inventory = off", DUEL, inventory="off", heal_amount=9),
+    of("pickup_radius .* with inventory = off", DUEL, inventory="off", pickup_radius=1.0),
+    *(
+        of(f"{name} .* with boxes = 0", "survival/1v1-heals-low", **{name: value})
+        for name, value in BOXES.items()
+    ),
+    of("team_reward .* with teams = false", "survival/1v1-heals-low", team_reward="each"),
+    of("health_cap = 99 .* 100", DUEL, health_cap=99),
+    of("damping = 61 ", DUEL, damping=61.0),
     of("drop_action .* with inventory = off", DUEL, inventory="off", drop_action=True),
     of("melee_range .* with melee = off", DUEL, melee="off", melee_range=3.0),
     of("zone_damage .* with zone = off", DUEL, zone="off", max_steps=9, zone_damage=2),

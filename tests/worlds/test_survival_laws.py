@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from interplay.registry import make_world
-from interplay.worlds.survival.config import DEMO
+from interplay.worlds.survival.config import DEMO, READ_BY
 from interplay.worlds.survival.state import arrays_of
 from tests.worlds.survival_scene import Scene
 
@@ -41,7 +41,8 @@ def test_who_is_never_hurt_lives_exactly_1500_steps_and_75_more_with_each_heal(h
 
 
 def test_the_class_default_ends_at_900() -> None:
-    scene = Scene("1v1-heals-mid", **DEMO | {"end": "alldead", "boxes": 0})
+    without_boxes = {name: value for name, value in DEMO.items() if name not in ("boxes", *READ_BY["boxes"])}
+    scene = Scene("1v1-heals-mid", **without_boxes | {"end": "alldead"})
     scene.put(0, 1e-3, 0.0)
     assert steps_until_over(scene) == 901
 
@@ -305,7 +306,7 @@ def test_an_item_is_usable_in_the_step_after_its_pick_up() -> None:
     assert (scene.health(0), told.observation["heal_slot_mask"][0, 0, 0]) == (175, 1)
 
 
-@pytest.mark.parametrize(("cap", "health"), [("off", 175), (120, 120), (50, 100)])
+@pytest.mark.parametrize(("cap", "health"), [("off", 175), (120, 120), (100, 100)])
 def test_heals_go_beyond_100_unless_capped(cap: object, health: int) -> None:
     scene = Scene(health_cap=cap)
     scene.hold(0, ("heal", 0))

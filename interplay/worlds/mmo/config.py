@@ -7,7 +7,8 @@ Intelligent Agents" (2019), "the paper", and the code released with it, "the cod
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -20,10 +21,21 @@ Count = Annotated[int, Field(ge=0, le=30_000)]
 MOVES = 5  # pass, east, south, west, north
 STYLES = 3  # melee, range, mage
 COLUMNS = 11  # numbers that describe an agent to others
+MOST_COMPACT = 127  # of int8
+# Settings that only combat reads.
+OF_COMBAT = (
+    *("damage", "reach", "freeze", "steal_fraction", "steal", "immunity_ticks", "immunity"),
+    *("friendly_fire", "retest_range", "reward_kill"),
+)
 
 
 class MmoSettings(Settings):
     """Settings of one world. Lengths in tiles, times in ticks."""
+
+    read_with: ClassVar[Mapping[str, tuple[str, Any]]] = {
+        **dict.fromkeys(OF_COMBAT, ("combat", True)),
+        "elder_age": ("immunity", "elders"),
+    }
 
     # -- the map (paper, supplement "Environment"; code) --
     interior: Annotated[int, Field(ge=8, le=16_000)] = (
@@ -118,6 +130,10 @@ class MmoSettings(Settings):
                 f"border = {self.border} is narrower than {walked} (vision = {self.vision}, lava = {self.lava}), "
                 "views would leave the map; raise border"
             )
+        if self.map_seed and self.maps is None:
+            raise ValueError(
+                f"map_seed = {self.map_seed} does nothing without maps; give maps = 1 for this map"
+            )
         if self.most > self.slots:
             raise ValueError(
                 f"cap = {self.most} needs as many slots, there are {self.slots}; raise slots or lower cap"
@@ -139,6 +155,11 @@ class MmoSettings(Settings):
         if self.most > (self.interior - 2) ** 2:
             raise ValueError(
                 f"{self.most} agents on {(self.interior - 2) ** 2} tiles of ground; raise interior or lower slots"
+            )
+        stores = max(self.health, self.food, self.water)
+        if self.compact and stores > MOST_COMPACT:
+            raise ValueError(
+                f"compact = true shows at most {MOST_COMPACT}, health, food or water is {stores}; leave compact out"
             )
         if self.reward_new_tile and not self.count_visits:
             raise ValueError(

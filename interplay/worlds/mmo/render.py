@@ -145,12 +145,12 @@ def draw_deaths(canvas: Canvas, world: MmoWorld, w: int, ended: np.ndarray) -> N
 
 def draw_blows(canvas: Canvas, world: MmoWorld, w: int, x: np.ndarray, y: np.ndarray) -> None:
     """The attacks that landed: a line from the attacker to the target's place, and a ring there."""
-    agent = world.state.agent[w]
-    landed = agent["struck"] >= 0
+    blows, gone = {name: column[w] for name, column in world.blows.items()}, world.timestep.terminated[w]
+    x, y = (np.where(gone, blows[name] + 0.5, at) for name, at in (("col", x), ("row", y)))
     for number, (name, (colour, width, dashed)) in enumerate(STYLES.items()):
-        slots = np.flatnonzero(landed & (agent["style"] == number))
-        to_x = agent["col"][slots] + agent["struck_col"][slots] + 0.5
-        to_y = agent["row"][slots] + agent["struck_row"][slots] + 0.5
+        slots = np.flatnonzero((blows["struck"] >= 0) & (blows["style"] == number))
+        to_x = blows["col"][slots] + blows["struck_col"][slots] + 0.5
+        to_y = blows["row"][slots] + blows["struck_row"][slots] + 0.5
         still = np.ones(len(slots), bool)
         canvas.segments(
             name,
@@ -180,7 +180,7 @@ def draw_counts(canvas: Canvas, world: MmoWorld, w: int) -> None:
     """The caption, and the number of living agents of each population."""
     room = world.state.room[w]
     births, deaths = int(room["births"]), int(room["deaths"])
-    mean_life = round(float(room["life_ticks"]) / max(deaths, 1), 1)
+    mean_life = round(float(room["life_ticks"]) / deaths, 1) if deaths else "-"
     row = [int(room["tick"]), int(room["living"]), births, deaths, mean_life]
     canvas.table("status", ["tick", "living", "births", "deaths", "mean life"], [row], caption=True)
     standing = [[number, int(count)] for number, count in enumerate(world.state.standing[w])]

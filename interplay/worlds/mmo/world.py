@@ -120,16 +120,17 @@ class MmoWorld(KernelWorld):
 
     @property
     def metrics(self) -> Mapping[str, np.ndarray]:
-        """Of the episode so far, per world (W,): living agents, births, deaths, their mean life in ticks, deaths by cause.
+        """Of the episode so far, per world (W,): living agents, births, deaths, deaths by cause, and two more.
 
-        With `count_visits` also ``coverage``: the share of reachable tiles visited.
+        ``mean_life``: ticks, of the lives that ended by death; NaN without any. With `count_visits` ``coverage``: the share of
+        reachable tiles visited.
         """
         room, causes = self.state.room, self.state.causes
         found = {
             "living": room["living"].astype(np.int64),
             "births": room["births"].copy(),
             "deaths": room["deaths"].copy(),
-            "mean_life": room["life_ticks"] / np.maximum(room["deaths"], 1),
+            "mean_life": room["life_ticks"] / np.where(room["deaths"], room["deaths"], np.nan),
         }
         for number, name in enumerate(CAUSES[1:-1], 1):
             found[f"deaths_{name.replace(' ', '_')}"] = causes[:, number].copy()

@@ -7,7 +7,8 @@ class defaults of the code's demo are the preset `DEMO`.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -32,17 +33,24 @@ QUIRKS = (
     "dead_killer_no_credit",
 )
 
-# Module -> settings that only it reads.
+# Module, or number -> settings that do nothing if it is off or 0.
 READ_BY = {
     "zone": ("zone_radii", "zone_centres", "zone_cooldown", "zone_damage"),
-    "melee": ("melee_damage", "melee_cooldown", "melee_range"),
-    "inventory": ("slots", "drop_action", "give_radius", "drop_radius", "death_scatter", "place_distance"),
+    "melee": ("melee_damage", "melee_range", "immunity", "box_health", "ownership"),
+    "inventory": (
+        *("slots", "drop_action", "give_radius", "drop_radius", "death_scatter", "place_distance"),
+        *("heal_amount", "pickup_radius"),
+    ),
     "cameras": ("view_depth", "view_angle"),
+    "boxes": ("box_width", "box_height", "box_least", "boxes_dynamic", "box_health", "ownership"),
+    "teams": ("team_reward",),
 }
 
 
 class SurvivalSettings(Settings):
     """Settings of one survival world. Lengths in metres, times in environment steps (30 per second)."""
+
+    read_with: ClassVar[Mapping[str, tuple[str, Any]]] = {"melee_cooldown": ("melee", "cooldown")}
 
     # -- modules that can be left out, as `melee` can (paper A; 14.2): then their fields, heads and settings are unused --
     zone: Literal["on", "off"] = "on"  # SafeZone
@@ -148,21 +156,33 @@ class SurvivalSettings(Settings):
         self._seat_teams()
         if self.motion_levels % 2 == 0:
             raise ValueError(f"motion_levels = {self.motion_levels} has no level at rest; use an odd number")
+        if self.damping_rule == "old" and self.damping * self.substep_seconds > 1:
+            raise ValueError(
+                f"damping = {self.damping:g} turns velocities around; lower it to 1 / substep_seconds = "
+                f'{1 / self.substep_seconds:g}, or give damping_rule = "pade"'
+            )
+        if self.health_cap is not None and self.health_cap < self.health:
+            raise ValueError(
+                f"health_cap = {self.health_cap} is below health = {self.health}; raise it or lower health"
+            )
         if self.zone == "on":
             self._fit_zone()
-        elif self.max_steps is None:
-            raise ValueError("zone = off: an episode without fights never ends; set max_steps, e.g. 1500")
+        if self.max_steps is None and (self.zone == "off" or self.zone_damage == 0):
+            raise ValueError(
+                "zone = off or zone_damage = 0: an episode without fights never ends; set max_steps, e.g. 1500"
+            )
         self._refuse_unread()
         return self
 
     def _refuse_unread(self) -> None:
-        """Refuses changed settings of a module that is off, because they would have no effect."""
+        """Refuses changed settings that have no effect because a module is off or there are no boxes or teams."""
         for module, names in READ_BY.items():
-            if getattr(self, module) != "off":
+            if getattr(self, module) not in ("off", 0):  # False is 0
                 continue
             for name in names:
                 if getattr(self, name) != type(self).model_fields[name].default:
-                    raise ValueError(f"{name} has no effect with {module} = off; remove one of them")
+                    off = str(getattr(self, module)).lower()
+                    raise ValueError(f"{name} has no effect with {module} = {off}; remove one of them")
 
     def _seat_teams(self) -> None:
         if self.teams is True and self.agents % 2:

@@ -92,6 +92,19 @@ def test_lockstep(name):
     assert play(options, ticks=125, seed=7) > 20
 
 
+@pytest.mark.parametrize(
+    "where",
+    [
+        {"interior": 33, "slots": 128, "prefill": 128},
+        {"interior": 12, "slots": 100, "prefill": 100, "spawn_where": "scatter", "terrain": "max_ratio"},
+    ],
+    ids=("ring", "scatter"),
+)
+def test_births_where_few_tiles_are_free(where):
+    """On the ring the last of 128 finds its place in 64 draws in 39 % of the worlds, the one before in 63 %."""
+    play(MmoSettings(**where, npop=2, one_per_tile=True, cap_draw="fixed", rows=2), ticks=1, num_worlds=8)
+
+
 FLAGS = (
     "one_per_tile",
     "regain",
@@ -161,6 +174,9 @@ def drawn_settings(draw: st.DrawFn) -> MmoSettings:
     options["reward_new_tile"] = 0.125 * options["count_visits"]
     options |= draw(drawn_caps())
     options["prefill"] = draw(st.integers(int(options["respawn"] == "none"), options["cap"]))
+    for name, (owner, value) in MmoSettings.read_with.items():
+        if options.get(owner, MmoSettings.model_fields[owner].default) != value:
+            options.pop(name, None)
     return MmoSettings(**options)
 
 

@@ -356,6 +356,16 @@ def test_parts_of_the_reward(scene):
     assert s.reward(0) == 1 + 2 * 0.125, "the water fell to 30, the tile beside was visited"
 
 
+def test_lava_is_no_new_tile(scene):
+    s = scene(reward_new_tile=0.25, count_visits=True, lava="next_update")
+    s.paint(LAVA, BESIDE)
+    s.place()
+    s.act({0: (EAST, MAGE)})
+    assert s.reward(0) == 1, "it burns in the next tick"
+    s.act({0: (WEST, MAGE)})
+    assert s.reward(0) == 0
+
+
 def test_a_kill_pays_and_a_death_costs(scene):
     s = scene(reward_death=-7.0, reward_kill=100.0, order="seniority")
     s.place(17, 17, **OLD)

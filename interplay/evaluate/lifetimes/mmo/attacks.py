@@ -9,15 +9,15 @@ import numpy as np
 from interplay.evaluate.lifetimes.tick import NO_SLOT, STYLES, Array, Tick
 from interplay.worlds.mmo.tiles import FOREST, SCRUB, WATER
 
-RADIUS = 3  # of the 7 x 7 window: the longest reach
+STRAY = 2  # tiles by which attacker and target part in a tick, after the target was chosen
 
 
 class AttackProfile(NamedTuple):
     """Landed attacks of each population.
 
     Attributes:
-        counts: (K, 3, 7, 7) int64, by style and by the target's place relative to the attacker (rows down).
-        edge_share: (K, 3) share of a style's attacks at its full reach; NaN without attacks.
+        counts: (K, 3, S, S) int64, by style and by the target's place relative to the attacker (rows down), up to `STRAY` beyond reach.
+        edge_share: (K, 3) share of a style's attacks at a distance of its full reach; NaN without attacks.
         kills_per_attack: (K, 3) share of a style's attacks that killed the target; NaN without attacks.
     """
 
@@ -27,21 +27,23 @@ class AttackProfile(NamedTuple):
 
 
 class AttackRecorder:
-    """Counts landed attacks by population, style and offset, and the deadly ones.
+    """Counts landed attacks by population, style and offset, and the targets' deaths by them.
 
     The population is that of the attacker's slot in the tick before, because the slot of an agent that attacked and then died may already
-    have a newcomer.
+    have a newcomer. A death that several attacks of a tick may have caused counts in equal parts for each of them.
 
     Args:
         populations: K.
-        causes: the world's indices of death by melee, range and mage; None = any death of the target in that tick counts.
+        reach: of each style in tiles (Chebyshev), within view.
+        causes: the world's indices of death by melee, range and mage.
     """
 
-    def __init__(self, populations: int, causes: tuple[int, int, int] | None = None) -> None:
-        side = 2 * RADIUS + 1
+    def __init__(self, populations: int, reach: tuple[int, ...], causes: tuple[int, ...]) -> None:
+        self._reach, self._radius = reach, max(reach) + STRAY
+        side = 2 * self._radius + 1
         self.counts = np.zeros((populations, len(STYLES), side, side), np.int64)
-        self.kills = np.zeros((populations, len(STYLES)), np.int64)
-        self._causes = None if causes is None else np.array(causes)
+        self.kills = np.zeros((populations, len(STYLES)))
+        self._causes = np.array(causes)
         self._population: Array | None = None
 
     def add(self, tick: Tick) -> None:
@@ -51,34 +53,25 @@ class AttackRecorder:
             return
         world, slot = np.nonzero(tick.struck != NO_SLOT)
         population, style = before[world, slot], tick.style[world, slot].astype(np.int64)
-        row = np.clip(tick.struck_row[world, slot].astype(np.int64), -RADIUS, RADIUS) + RADIUS
-        col = np.clip(tick.struck_col[world, slot].astype(np.int64), -RADIUS, RADIUS) + RADIUS
+        row = tick.struck_row[world, slot].astype(np.int64) + self._radius
+        col = tick.struck_col[world, slot].astype(np.int64) + self._radius
         np.add.at(self.counts, (population, style, row, col), 1)
         target = tick.struck[world, slot]
-        deadly = tick.died[world, target]
-        if self._causes is not None:
-            deadly = deadly & (tick.ended["cause"][world, target] == self._causes[style])
-        np.add.at(self.kills, (population[deadly], style[deadly]), 1)
+        deadly = tick.died[world, target] & (tick.ended["cause"][world, target] == self._causes[style])
+        at, attackers = (world[deadly], target[deadly]), np.zeros(tick.died.shape)
+        np.add.at(attackers, at, 1)
+        np.add.at(self.kills, (population[deadly], style[deadly]), 1 / attackers[at])
 
-    def profile(self, reach: tuple[int, ...]) -> AttackProfile:
-        """The profile so far; `reach` is that of each style in tiles (Chebyshev)."""
+    def profile(self) -> AttackProfile:
+        """The profile so far."""
         attacks = self.counts.sum(axis=(2, 3))
+        away = np.abs(np.arange(-self._radius, self._radius + 1))
+        distance = np.maximum(away[:, None], away)
         at_edge = np.stack(
-            [self.counts[:, s][:, ring(reach[s])].sum(axis=1) for s in range(len(STYLES))], axis=1
+            [self.counts[:, s, distance == reach].sum(axis=1) for s, reach in enumerate(self._reach)], axis=1
         )
         with np.errstate(invalid="ignore"):
             return AttackProfile(self.counts.copy(), at_edge / attacks, self.kills / attacks)
-
-
-def ring(distance: int) -> Array:
-    """(7, 7) bool, the offsets at a Chebyshev distance.
-
-    Example:
-        >>> [int(ring(distance).sum()) for distance in range(4)]
-        [1, 8, 16, 24]
-    """
-    away = np.abs(np.arange(-RADIUS, RADIUS + 1))
-    return np.maximum(away[:, None], away) == distance
 
 
 class BlowRecorder:

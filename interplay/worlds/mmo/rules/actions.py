@@ -30,7 +30,7 @@ def move(state, rules, w, i, choice):
     if tile == LAVA and goes and choice != PASS and not rules.lava_next_update:
         die(state, w, i, LAVA_CAUSE)
         return False
-    if rules.count_visits:
+    if rules.count_visits and not (tile == LAVA and goes):
         _count_visit(state, rules, w, i)
     return True
 

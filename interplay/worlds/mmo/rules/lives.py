@@ -147,35 +147,46 @@ def bear(state, rules, w, i, row, col, population):
 
 
 @phase
+def birthplace(rules, e):
+    """Row and column of place e: along the ring, clockwise from the top left corner, or of the interior, row by row."""
+    top, last, edge = rules.border, rules.border + rules.interior - 1, rules.interior - 1
+    if rules.spawn_where != RING:
+        return top + e // rules.interior, top + e % rules.interior
+    if e < edge:
+        return top, top + e
+    if e < 2 * edge:
+        return top + e - edge, last
+    if e < 3 * edge:
+        return last, last - (e - 2 * edge)
+    return last - (e - 3 * edge), top
+
+
+@phase
 def draw_place(state, rules, w):
-    """A birthplace as row * T + column, or -1 if none was found."""
+    """A birthplace as row * T + column: a drawn one, or the next free one after the last of `_TRIES`; -1 if all are taken."""
     start = episode_start(state.stream[w, 0], state.stream[w, 1])
-    top, last = rules.border, rules.border + rules.interior - 1
-    tries = 0
-    while True:
+    ring = rules.spawn_where == RING
+    count = 4 * (rules.interior - 1) if ring else rules.interior * rules.interior
+    tries, e = 0, 0
+    while tries < _TRIES:
         state.stream[w, 2] += _ONE
-        if rules.spawn_where == RING:
-            edge = rules.interior - 1
-            e = integer_below(start, state.stream[w, 2], 4 * edge)
-            if e < edge:
-                row, col = top, top + e
-            elif e < 2 * edge:
-                row, col = top + e - edge, last
-            elif e < 3 * edge:
-                row, col = last, last - (e - 2 * edge)
-            else:
-                row, col = last - (e - 3 * edge), top
+        if ring:
+            e = integer_below(start, state.stream[w, 2], count)
         else:
-            row = top + integer_below(start, state.stream[w, 2], rules.interior)
+            e = rules.interior * integer_below(start, state.stream[w, 2], rules.interior)
             state.stream[w, 2] += _ONE
-            col = top + integer_below(start, state.stream[w, 2], rules.interior)
-            if not state.reachable[w, row, col]:
-                continue
+            e += integer_below(start, state.stream[w, 2], rules.interior)
+        row, col = birthplace(rules, e)
+        if not (ring or state.reachable[w, row, col]):
+            continue
         if not rules.one_per_tile or state.heads[w, row, col] == 0:
             return row * rules.side + col
         tries += 1
-        if tries == _TRIES:
-            return -1
+    for k in range(1, count):
+        row, col = birthplace(rules, (e + k) % count)
+        if state.heads[w, row, col] == 0 and (ring or state.reachable[w, row, col]):
+            return row * rules.side + col
+    return -1
 
 
 @phase

@@ -82,7 +82,7 @@ def combat_now(study: Study, style: str) -> Layer:
 
 def combat(study: Study) -> OverlayData:
     """Landed attacks by the target's place and style, one window for each population."""
-    profile = study.seen("attacks").profile(study.world.settings.reach)
+    profile = study.seen("attacks").profile()
     top = float(max(profile.counts[list(study.populations)].sum(axis=1).max(), 1))
     layers = tuple(
         Layer(

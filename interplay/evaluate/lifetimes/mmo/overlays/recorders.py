@@ -33,8 +33,9 @@ def tracks(_world: Any) -> TrackRecorder:
 
 def attacks(world: Any) -> AttackRecorder:
     """Landed attacks."""
-    melee, range_, mage = (world.causes.index(style) for style in STYLES)
-    return AttackRecorder(world.num_populations, (melee, range_, mage))
+    causes = tuple(world.causes.index(style) for style in STYLES)
+    reach = tuple(min(tiles, world.settings.vision) for tiles in world.settings.reach)
+    return AttackRecorder(world.num_populations, reach, causes)
 
 
 def blows(world: Any) -> BlowRecorder:
