@@ -156,6 +156,7 @@ def _influences(report: TalkReport) -> None:
             influence.population,
             influence.phase,
             f"{influence.viewers:,}",
+            "{}-{}".format(*influence.days),
             str(influence.name),
             str(influence.word),
             f"{influence.invisible:g}",
@@ -163,7 +164,7 @@ def _influences(report: TalkReport) -> None:
         for influence in report.influences
     ]
     title = "board edits: KL of the choice from what it would be had another said something else, nats"
-    _table(title, ("who", "phase", "viewers", "name", "word", "unseen rows"), rows)
+    _table(title, ("who", "phase", "viewers", "days", "name", "word", "unseen rows"), rows)
 
 
 def _beliefs(report: TalkReport) -> None:

@@ -111,7 +111,7 @@ def _check_policy(title: str, policy_id: Any, policy: Any) -> None:
         )
     if policy[0] is not None or policy[3]:
         raise UserError(
-            f"{title}: policies[{policy_id!r}] names a class or a configuration of its own, which needs 'backend': 'rllib'; give None and {{}}"
+            f"{title}: policies[{policy_id!r}] names a class or a configuration of its own; give None and {{}}, or for a configuration 'backend': 'rllib'"
         )
 
 

@@ -81,12 +81,26 @@ def configured(name: str, config: Mapping[str, Any], make_env: Callable[[], Any]
             policies=set(multiagent["policies"]),
             policy_mapping_fn=multiagent["policy_mapping_fn"],
             policies_to_train=list(multiagent.get("policies_to_train") or multiagent["policies"]),
+            algorithm_config_overrides_per_module=_overrides(multiagent["policies"], made),
         )
     if config.get("seed") is not None:
         made = made.debugging(seed=config["seed"])
     rest = {key: value for key, value in config.items() if key not in OURS + IGNORED}
     _refuse_unknown(rest, made)
     return made.update_from_dict(rest) if rest else made
+
+
+def _overrides(policies: Mapping[str, Any], made: Any) -> dict[str, dict[str, Any]]:
+    """Each policy's own configuration."""
+    own = {}
+    for policy_id, (kind, _, _, config) in policies.items():
+        if kind is not None:
+            raise UserError(
+                f"policies[{policy_id!r}] names the class {kind!r}, which RLlib's modules do not have; give None"
+            )
+        _refuse_unknown(config, made)
+        own[policy_id] = dict(config)
+    return own
 
 
 def _refuse_unknown(keys: Mapping[str, Any], made: Any) -> None:

@@ -24,39 +24,50 @@ def permuted_statistics(
     weight,
     named,
     word,
+    player,
+    block,
+    like,
+    alike,
     pools,
     n_log_n,
     seed,
     first_number,
     order,
+    games,
     table,
     sums,
     out,
 ):
     """Counts words against attributes of their speakers, and summarises the tables, for several permutations.
 
-    Rows are utterances, those of one board adjacent; a permutation gives every speaker of a board the utterance of
-    another speaker of that board.
+    Rows are utterances, those of one board adjacent. A permutation gives each row the utterance of another row of its block. With
+    `player` it permutes attributes that a player has on all its rows: whole games among those that are alike, then within each block.
 
     Args:
         start: (B + 1,) int64, first row of each board.
         group: (B,) int64, which of the G tables the board is counted in.
         code: (U, C) int32, the utterance: C readings of it, each below K; -1 is not counted.
         sizes: (C,) int64, distinct values of each reading.
-        thing: (U,) int32, the speaker's attribute below Y, or -1; (0,) counts `weight`.
+        thing: (U,) int32, the speaker's attribute below Y, or -1; (0,) counts `weight`. With `player` (M,), of each player.
         weight: (U, Y) int32, how often the speaker is counted with each attribute; with `thing` only its shape is read.
         named: (U,) int32, row of the agent that the speaker named, or -1; (0,) counts `weight`. Otherwise a speaker is counted with
             0 (the named agent used the same word) or 1 (another one), and Y = 2.
         word: (U,) int32, number of the whole word, for `named`.
+        player: (U,) int64, the player of each row, below M = J n, game by game; (0,) permutes rows.
+        block: (N + 1,) int64, first row, or player, of each block.
+        like: (N,) int64, earlier block of the same size that has the same permutation, or the block itself.
+        alike: (A + 1,) int64, first of the games with blocks of the same sizes; (1,) without `player`.
         pools: (Q, G) bool, which tables are added up for each of the Q results.
         n_log_n: (N + 1,) float64, x log2 x of every count up to N.
         first_number: of the first permutation; 0 is the recorded order.
-        order: (most speakers of a board,) int64, scratch.
+        order: (U,) or (M,) int64, scratch.
+        games: (J,) int64, scratch.
         table: (G, C, K, Y) int32, scratch.
         sums: (K + 1, Y + 1) int64, scratch.
         out: (P, Q, C, 5) float64, see `STATISTICS`.
     """
     boards, columns, kinds = group.shape[0], code.shape[1], weight.shape[1]
+    seats = order.shape[0] // max(games.shape[0], 1)
     for p in range(out.shape[0]):
         number = first_number + p
         begin, drawn = episode_start(seed, np.uint64(number)), np.uint64(0)
@@ -65,22 +76,33 @@ def permuted_statistics(
                 for k in range(sizes[c]):
                     for y in range(kinds):
                         table[g, c, k, y] = 0
+        for i in range(order.shape[0]):
+            order[i] = i
+        if number > 0:
+            for j in range(games.shape[0]):
+                games[j] = j
+            for a in range(alike.shape[0] - 1):
+                drawn = _shuffle(games, alike[a], alike[a + 1], begin, drawn)
+            for j in range(games.shape[0]):
+                for i in range(seats):
+                    order[j * seats + i] = games[j] * seats + i
+            for b in range(like.shape[0]):
+                if like[b] == b:
+                    drawn = _shuffle(order, block[b], block[b + 1], begin, drawn)
+                else:
+                    shift = block[b] - block[like[b]]
+                    for i in range(block[b], block[b + 1]):
+                        order[i] = order[i - shift] + shift
         for board in range(boards):
-            low, count = start[board], start[board + 1] - start[board]
-            for i in range(count):
-                order[i] = low + i
-            if number > 0:
-                for i in range(count - 1, 0, -1):
-                    drawn += np.uint64(1)
-                    j = integer_below(begin, drawn, i + 1)
-                    order[i], order[j] = order[j], order[i]
             own = group[board]
-            for i in range(count):
-                row, source = low + i, order[i]
+            for row in range(start[board], start[board + 1]):
+                source = row if player.shape[0] > 0 else order[row]
                 if named.shape[0] > 0:
                     y = -1
                     if named[row] >= 0:
-                        y = np.int64(word[order[named[row] - low]] != word[source])
+                        y = np.int64(word[order[named[row]]] != word[source])
+                elif player.shape[0] > 0:
+                    y = np.int64(thing[order[player[row]]])
                 elif thing.shape[0] > 0:
                     y = np.int64(thing[row])
                 else:
@@ -99,6 +121,16 @@ def permuted_statistics(
             for c in range(columns):
                 _add_up(table, pools, q, c, sizes[c], sums)
                 _summarise(sums, sizes[c], n_log_n, out, p, q, c)
+
+
+@phase
+def _shuffle(order, first, end, begin, drawn):
+    """Shuffles a part by Fisher and Yates' method; returns the number of draws so far."""
+    for i in range(end - first - 1, 0, -1):
+        drawn += np.uint64(1)
+        j = first + integer_below(begin, drawn, i + 1)
+        order[first + i], order[j] = order[j], order[first + i]
+    return drawn
 
 
 @phase
@@ -186,10 +218,7 @@ def permuted_rank_sums(rank, living, marked, seed, first_number, order, out):
         for g in range(games):
             for i in range(seats):
                 order[i] = i
-            for i in range(seats - 1, 0, -1):
-                drawn += np.uint64(1)
-                j = integer_below(begin, drawn, i + 1)
-                order[i], order[j] = order[j], order[i]
+            drawn = _shuffle(order, 0, seats, begin, drawn)
             for d in range(days):
                 left = marked[g, d]
                 for i in range(seats):

@@ -41,7 +41,9 @@ REPORT = TalkReport(
     ablations=[
         Ablation("talk_off", "win_vil", Estimate(0.75, 0.1, 9), Estimate(0.25, 0.1, 9), 0.5, 0.0625, 9, 0.01)
     ],
-    influences=[Influence("vote", "villager", 12, 34, Estimate(0.5, 0.1, 9), Estimate(0.25, 0.2, 9), 0.0)],
+    influences=[
+        Influence("vote", "villager", 12, (0, 3), 34, Estimate(0.5, 0.1, 9), Estimate(0.25, 0.2, 9), 0.0)
+    ],
     beliefs=Beliefs(calibration(10.0), calibration(20.0)),
 )
 NULL = {"cases": "1,234", "null": "0.12500", "null 95 %": "0.25000", "p": "0.01", "": "above"}
@@ -75,7 +77,7 @@ TABLES = {  # title's beginning -> head -> what stands below it, row by row
         "p": ["0.01"], "": ["listens"],
     },
     "board edits": {
-        "who": ["villager"], "phase": ["vote"], "viewers": ["12"], "name": [str(Estimate(0.5, 0.1, 9))],
+        "who": ["villager"], "phase": ["vote"], "viewers": ["12"], "days": ["0-3"], "name": [str(Estimate(0.5, 0.1, 9))],
         "word": [str(Estimate(0.25, 0.2, 9))], "unseen rows": ["0"],
     },
     "beliefs about living others when voting by day, 321": {

@@ -9,8 +9,19 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from interplay.core.errors import UserError
-from interplay.evaluate import EpisodeTable
-from interplay.evaluate.communication.games import Ablation, ablate, fitting_arms, holm, pair
+from interplay.evaluate import EpisodeTable, play
+from interplay.evaluate.communication import reader_of
+from interplay.evaluate.communication.games import (
+    Ablation,
+    Played,
+    ablate,
+    fitting_arms,
+    holm,
+    pair,
+    play_arms,
+    symbol_shares,
+    words_to_replay,
+)
 from interplay.evaluate.communication.listening import (
     Marginal,
     Views,
@@ -20,9 +31,11 @@ from interplay.evaluate.communication.listening import (
     measure_influence,
     speaker_marginal,
 )
+from interplay.evaluate.communication.recording import TalkRecorder
 from interplay.evaluate.statistics import Estimate
 from interplay.registry import make_policy, make_world
 from interplay.worlds.werewolf.config import WerewolfSettings
+from tests.evaluate.wild_talks import SEATS, SYMBOLS, wild_talk
 
 HEADS = (4, 2)
 
@@ -140,7 +153,7 @@ class Listener:
 
 def test_views_of_a_played_world_show_who_listens():
     world = make_world("werewolf/9-l1s9", num_worlds=16, seed=4)
-    policy, views = make_policy(world.id, "random"), Views(every=1, most=200)
+    policy, views = make_policy(world.id, "random"), Views(most=200)
     timestep = world.reset(seeds=1)
     policy.start(world)
     for _ in range(6):
@@ -172,6 +185,31 @@ def test_views_of_a_played_world_show_who_listens():
         assert influence.word.mean == pytest.approx(np.mean(words))
         assert influence.name.mean > 0
         assert influence.invisible == 0
+
+
+@pytest.mark.parametrize("most", [500, 10**6])
+def test_views_are_a_uniform_sample_of_the_whole_play(most):
+    """Of all phases and days, where worlds that begin together pass through the same phase at the same time."""
+    world = make_world("werewolf/9-l1s9", num_worlds=128, seed=4)
+    views = Views(most=most)
+    counts = np.zeros((4, 9))
+
+    def add(batch, episode):
+        views.add(batch, episode)
+        step = batch.timestep
+        heard = (step.observation["public_signals"] >= 0).all(axis=3).any(axis=2) & step.acting
+        np.add.at(counts, (step.observation["phase"][heard], step.observation["day"][heard]), 1)
+
+    play(world, make_policy(world.id, "random"), 300, 0, on_step=add)
+    seen = views.observations()
+    number = len(seen["phase"])
+    assert number == min(most, counts.sum())
+    found = np.zeros_like(counts)
+    np.add.at(found, (seen["phase"], seen["day"]), 1)
+    share = counts / counts.sum()
+    error = np.sqrt(share * (1 - share) / number)
+    assert (np.abs(found / number - share) <= 4 * error + 1e-12).all()
+    assert (share > 0.05).sum() >= 4
 
 
 def test_marginals_are_shares_of_what_was_said():
@@ -296,6 +334,52 @@ def test_arms_are_played_on_the_same_episodes_and_do_nothing_to_who_does_not_lis
     }
     assert [a.arm for a in found] == ["signals_off", "signals_shuffled"]
     assert all(a.difference == 0 and a.error == 0 and not a.listens for a in found)
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**32))
+def test_words_to_replay_are_the_recorded_ones_and_else_of_the_same_phase(seed):
+    """Board by board; a later round of a phase overwrites an earlier one."""
+    talk = wild_talk(seed)
+    said, of_day, of_phase = {}, {}, {}
+    for row in range(len(talk.boards.game)):
+        where = int(talk.boards.day[row]), int(talk.boards.phase[row])
+        for seat in range(SEATS):
+            word = tuple(talk.boards.words[row, seat].tolist())
+            if word[0] >= 0:
+                said[(int(talk.boards.game[row]), *where, seat)] = word
+                of_day.setdefault(where, set()).add(word)
+                of_phase.setdefault(where[1], set()).add(word)
+    words = words_to_replay(talk)
+    for game, day, phase, seat in np.ndindex(words.shape[:4]):
+        word = tuple(words[game, day, phase, seat].tolist())
+        if phase in of_phase:
+            own = {said[game, day, phase, seat]} if (game, day, phase, seat) in said else None
+            assert word in (own or of_day.get((day, phase)) or of_phase[phase])
+    shares = symbol_shares(talk)
+    assert shares.sum(axis=1) == pytest.approx(np.ones(len(SYMBOLS)))
+    first = talk.boards.words[..., 0]
+    assert shares[0, 1] == pytest.approx((first == 1).sum() / (first >= 0).sum())
+
+
+def test_words_of_other_games_and_drawn_ones_are_those_of_the_played_games():
+    """A password that all say is worth nothing if other games' words are heard."""
+    made = {}
+
+    def make(arm):
+        made[arm] = make_world("werewolf/9-l1s9", num_worlds=64, seed=1, arm=arm)
+        return made[arm]
+
+    world = make("full")
+    recorder = TalkRecorder(reader_of(world), log_every=1)
+    table = play(world, make_policy(world.id, "password"), 80, 0, on_step=recorder.add)
+    played = Played(recorder.talk(), table, world)
+    arms = "signals_replayed", "signals_resampled"
+    found = play_arms(played, make, lambda: make_policy(world.id, "password"), arms, "win_vil")
+    assert [a.arm for a in found] == list(arms)
+    assert all(a.difference > 0.5 and a.listens for a in found)
+    np.testing.assert_array_equal(made["signals_replayed"].replay, words_to_replay(played.talk))
+    np.testing.assert_allclose(made["signals_resampled"].marginal, symbol_shares(played.talk), atol=1e-12)
 
 
 def test_arms_that_a_game_has():

@@ -56,8 +56,11 @@ def test_all_days_are_all_pairs_of_seats_of_one_day(seed):
     histories = read_histories(talk)
     score = np.random.default_rng(seed).integers(0, 4, histories.living.shape).astype(float)
     right = pairs = 0.0
+    seats = []
     for day in range(score.shape[1]):
         living = np.argwhere(histories.living[:, day])
+        teams = {bool(histories.label[g, a]) for g, a in living}
+        seats += [len(living)] * (len(teams) == 2)
         for g, a in living:
             for h, b in living:
                 if histories.label[g, a] and not histories.label[h, b]:
@@ -67,7 +70,16 @@ def test_all_days_are_all_pairs_of_seats_of_one_day(seed):
     assert bool(found) == (pairs > 0)
     if found:
         assert pooled(found, "x").observed == pytest.approx(right / pairs)
-        assert pooled(found, "x").seats == sum(p.seats for p in found if p.day is not None)
+        assert pooled(found, "x").seats == sum(seats)
+        assert [p.seats for p in found if p.day is not None] == [count for count in seats if count >= 30]
+
+
+def test_late_days_of_long_games_count():
+    histories = read_histories(made_up(random_words((2,)), games=30, n=16, wolves=3, symbols=(2,), days=10))
+    assert histories.living[:, 9].sum() == 30 * 7
+    found = evaluate("x", np.zeros(histories.living.shape), histories, permutations=2)
+    assert [p.day for p in found] == [None, *range(10)]
+    assert pooled(found, "x").seats == 30 * sum(range(7, 17))
 
 
 def test_the_null_of_the_probe_deals_roles_within_games():
@@ -310,3 +322,12 @@ def test_an_exact_posterior_cannot_be_beaten_and_lies_on_the_diagonal():
     some = count > 50
     assert (np.abs(mean - share)[some] < 4 * np.sqrt(0.25 / count[some])).all()
     assert len(mean) == BINS
+
+
+def test_the_same_belief_for_all_is_averaged_like_the_belief_beside_it():
+    """One wolf in the first game, three villagers in the second: games count equally, so the share is a half."""
+    counted = np.array([[[True, False, False]], [[True, True, True]]])
+    wolf = np.array([[True, False, False], [False, False, False]])
+    found = calibrate(np.full(counted.shape, 0.5), wolf, counted)
+    assert found.base_brier == found.brier.mean == 0.25
+    assert found.base_log_score == found.log_score.mean == 1.0

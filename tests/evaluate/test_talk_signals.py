@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interplay.evaluate.communication.null import beside_null, permute
+from interplay.evaluate.communication.null import beside_null, order_players, permute
 from interplay.evaluate.communication.report import measure_talk
 from interplay.evaluate.communication.signals import (
     heard_vote,
@@ -21,6 +21,7 @@ from interplay.evaluate.communication.signals import (
 from interplay.evaluate.information import mutual_information
 from interplay.kernels.permuted import AGREEMENT, CONTEXT, DISTANCE, INFORMATION, SHARE
 from tests.evaluate.talks import anybody, made_up, random_words, telling_words
+from tests.evaluate.wild_talks import wild_talk
 
 STEPS = 60  # permutations where only the record matters
 
@@ -78,6 +79,55 @@ def test_the_null_of_silent_players_holds_what_is_observed_about_95_times_in_100
         inside += not only(measure(talk, permutations=99, seed=repeat), name).above
     # 200 draws at .95: standard error .0154; ties of a discrete statistic only add to it.
     assert 0.95 - 4 * 0.0154 <= inside / 200 <= 1
+
+
+@pytest.mark.parametrize("measure", [signal_role, signal_vote, heard_vote])
+def test_players_that_repeat_a_word_signal_nothing(measure):
+    """Each seat has one word for a game, its number or a secret one."""
+    p = []
+    for seed in range(120):
+        rng = np.random.default_rng(seed)
+        word = np.arange(9)[:, None] if seed % 2 else rng.integers(0, 9, (30, 9, 1))
+        talk = made_up(
+            lambda team, _, word=word: np.broadcast_to(word, (*team.shape, 1)),
+            games=30,
+            days=3,
+            symbols=(9,),
+            seed=seed,
+        )
+        p.append(only(measure(talk, 99, seed), measure.__name__.replace("_", "-")).p)
+    assert np.mean(np.array(p) <= 0.05) < 0.05 + 4 * np.sqrt(0.05 * 0.95 / 120)
+    assert abs(np.mean(p) - 0.5) < 4 * np.sqrt(1 / 12 / 120)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_players_are_permuted_with_those_that_spoke_on_the_same_boards(seed):
+    """Against sets of boards, compared player by player."""
+    cases = prepare(wild_talk(seed))
+    said, players = cases.utterances, order_players(cases)
+    group = dict(zip(np.unique(said.board).tolist(), cases.group.tolist(), strict=True))
+    boards = {int(game): sorted(set(said.board[said.game == game].tolist())) for game in said.game}
+    spoke = {}  # number of a player -> its game, and phase and day of each board, or none
+    for number, game, seat in zip(players.player, said.game, said.speaker, strict=True):
+        own = set(said.board[(said.game == game) & (said.speaker == seat)].tolist())
+        spoke[int(number)] = (
+            int(game),
+            tuple(group[b] if b in own else -1 for b in boards[int(game)]),
+        )
+    assert len(spoke) == len(set(zip(said.game.tolist(), said.speaker.tolist(), strict=True)))
+    seats = players.block[-1] // players.alike[-1]
+    block = np.repeat(np.arange(len(players.block) - 1), np.diff(players.block))
+    kind = np.repeat(np.arange(len(players.alike) - 1), np.diff(players.alike))
+    forms = {}
+    for number, (game, own) in spoke.items():
+        forms.setdefault(game, (kind[number // seats], []))[1].append(own)
+        for other, (its_game, its) in spoke.items():
+            assert (block[number] == block[other]) == ((game, own) == (its_game, its))
+            assert game != its_game or number // seats == other // seats
+    for one, own in forms.values():
+        for two, its in forms.values():
+            assert (one == two) == (sorted(own) == sorted(its))
 
 
 def test_p_of_silent_players_is_spread_evenly():
@@ -201,6 +251,11 @@ def test_longer_words_report_the_best_symbol_and_the_whole_word_only_with_counts
         "best symbol",
         "name",
     }
+    few = made_up(random_words((2, 2)), games=8, symbols=(2, 2))
+    assert len(few.utterances().board) > 10 * 4 * 2  # cells of words and teams
+    assert len(few.utterances().board) < 10 * 4 * 9  # and of words and seats
+    assert "word" in {f.part for f in signal_role(few, 5)}
+    assert not {f.part for f in signal_vote(few, 5) + heard_vote(few, 5)} & {"word"}
     best = only(signal_role(rich, 50), "signal-role", part="best symbol")
     parts = [only(signal_role(rich, 50), "signal-role", part=f"symbol {i}") for i in (0, 1)]
     assert best.observed == max(part.observed for part in parts)

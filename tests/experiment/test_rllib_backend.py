@@ -67,6 +67,25 @@ def test_rllib_trains_two_policies(tmp_path, request):
         train(rllib_params(tmp_path, lrr=3))
 
 
+def test_a_policy_has_its_own_configuration():
+    """Merged with the algorithm's as RLlib does it for a module; a class is refused."""
+    pytest.importorskip("ray.rllib", reason="needs the rllib extra")
+
+    def configured(kind=None, **own):
+        policies = {"even": (kind, None, None, own), "odd": (None, None, None, {})}
+        multiagent = {"policies": policies, "policy_mapping_fn": lambda *_, **__: "odd"}
+        return rllib_training.configured("PPO", {"lr": 0.25, "multiagent": multiagent}, object)
+
+    made = configured(lr=0.5, **{"lambda": 0.125})
+    even, odd = (made.get_config_for_module(name) for name in ("even", "odd"))
+    assert (even.lr, even.lambda_, odd.lr) == (0.5, 0.125, 0.25)
+    assert odd.lambda_ != 0.125
+    with pytest.raises(UserError, match="unknown key 'lrr'"):
+        configured(lrr=1)
+    with pytest.raises(UserError, match="class"):
+        configured(object)
+
+
 def test_other_algorithms_are_listed(tmp_path):
     """6.3"""
     pytest.importorskip("ray.rllib", reason="needs the rllib extra")

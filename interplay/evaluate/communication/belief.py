@@ -21,7 +21,7 @@ class Calibration(NamedTuple):
         beliefs: number of scored probabilities.
         brier: mean of (p - truth)^2; estimates are over games.
         log_score: mean of -log2 of the probability of the truth, bits.
-        base_brier, base_log_score: of a constant belief, the share of wolves among the scored seats.
+        base_brier, base_log_score: of a constant belief, the share of wolves among a game's scored seats, mean over games.
         against_brier, against_log_score: belief minus exact posterior, paired by game; None without one.
         divergence: mean KL of the exact posterior from the belief, bits, per number; None without one.
         reliability: (BINS, 3): mean belief, share of wolves, count, by tenths of the belief.
@@ -71,7 +71,8 @@ def calibrate(belief: Array, wolf: Array, counted: Array, exact: Array | None = 
     for name, array in (("belief", belief), ("exact", exact)):
         if array is not None and not ((array >= 0) & (array <= 1))[counted].all():
             raise UserError(f"{name}: not all are probabilities from 0 to 1; give P(wolf)")
-    base = np.full(belief.shape, truth[counted].mean())
+    share = estimate(_by_game(truth.astype(np.float64), counted)).mean
+    base = np.full(belief.shape, share)
     brier, logs = _brier(belief, truth), _log_score(belief, truth)
     against_brier = against_logs = divergence = None
     if exact is not None:
@@ -83,8 +84,8 @@ def calibrate(belief: Array, wolf: Array, counted: Array, exact: Array | None = 
         int(counted.sum()),
         estimate(_by_game(brier, counted)),
         estimate(_by_game(logs, counted)),
-        float(_brier(base, truth)[counted].mean()),
-        float(_log_score(base, truth)[counted].mean()),
+        estimate(_by_game(_brier(base, truth), counted)).mean,
+        estimate(_by_game(_log_score(base, truth), counted)).mean,
         against_brier,
         against_logs,
         divergence,

@@ -14,7 +14,7 @@ from interplay.core.world import World
 from interplay.evaluate.communication.belief import Beliefs
 from interplay.evaluate.communication.listening import Influence, Views, measure_influence, speaker_marginal
 from interplay.evaluate.communication.recording import TalkRecorder, reader_of
-from interplay.evaluate.communication.table import Talk
+from interplay.evaluate.communication.table import Talk, Utterances, pick
 from interplay.evaluate.communication.werewolf.believing import BeliefRecorder, ways_of
 from interplay.evaluate.episodes import EpisodeTable, play
 from interplay.evaluate.progress import Progress, no_progress
@@ -291,8 +291,17 @@ def play_arms(
     if not chosen or settings.arm != "full":
         return []
     _ = played.table[metric]  # refused before anything is played
+
+    def make_arm(arm: str) -> World:
+        world: Any = make(arm)
+        if arm == "signals_resampled":
+            world.marginal = symbol_shares(played.talk)
+        elif arm == "signals_replayed":
+            world.replay = words_to_replay(played.talk)
+        return world
+
     return ablate(
-        make,
+        make_arm,
         policy,
         chosen,
         episodes=len(played.table),
@@ -301,6 +310,37 @@ def play_arms(
         normal=played.table,
         progress=progress,
     )
+
+
+def symbol_shares(talk: Talk) -> np.ndarray:
+    """(L, S) share of each symbol at each place of the words of all boards."""
+    words = _spoken(talk).word
+    most = max(talk.about.symbols)
+    return np.stack([np.bincount(place, minlength=most) / len(words) for place in words.T])
+
+
+def words_to_replay(talk: Talk) -> np.ndarray:
+    """(G, D, phases, n, L) words by game, day, phase and seat, those of a phase's last round.
+
+    A seat without a word there has one of the same phase and day, else of the same phase, drawn from all games.
+    """
+    said, rng = _spoken(talk), np.random.default_rng(0)
+    shape = len(talk), int(said.day.max()) + 1, len(talk.about.phases), talk.seats
+    words = np.zeros((*shape, said.word.shape[1]), np.int16)
+    for phase in np.unique(said.phase):
+        of_phase = said.phase == phase
+        for day in range(shape[1]):
+            same = of_phase & (said.day == day)
+            pool = said.word[same if same.any() else of_phase]
+            words[:, day, phase] = pool[rng.integers(len(pool), size=(shape[0], shape[3]))]
+    words[said.game, said.day, said.phase, said.speaker] = said.word
+    return words
+
+
+def _spoken(talk: Talk) -> Utterances:
+    """Utterances with a word, of public boards and others."""
+    said = talk.utterances(np.ones(len(talk.boards.game), bool))
+    return pick(said, np.flatnonzero((said.word >= 0).all(axis=1)))
 
 
 def listen(played: Played) -> list[Influence]:

@@ -13,7 +13,6 @@ import numpy as np
 from interplay.core.errors import UserError
 from interplay.evaluate.communication.table import EXECUTION, NONE, Array, Talk, whole_words
 
-MOST_DAYS = 6  # of a game; later ones are left out
 # Features beside the symbols, which have one column each.
 ACTIONS = (
     "spoke",
@@ -58,12 +57,11 @@ def read_histories(talk: Talk) -> Histories:
     actions = _actions(talk, rows)
     features = np.zeros((len(talk), int(place.max()) + 1, talk.seats, actions.shape[2]), np.float32)
     features[game, place] = actions
-    days = min(int(day.max()) + 1, MOST_DAYS)
+    days = int(day.max()) + 1
     until = np.zeros((len(talk), days), np.int64)
     living = np.zeros((len(talk), days, talk.seats), bool)
-    kept = day < days
-    until[game[kept], day[kept]] = place[kept] + 1  # later boards of a day overwrite earlier ones
-    living[game[kept], day[kept]] = boards.spoke[rows[kept]]
+    until[game, day] = place + 1  # later boards of a day overwrite earlier ones
+    living[game, day] = boards.spoke[rows]
     names = [f"{place}={symbol}" for place, count in enumerate(talk.about.symbols) for symbol in range(count)]
     return Histories(features, until, living, talk.games.team == talk.about.wolves, (*names, *ACTIONS))
 

@@ -165,6 +165,7 @@ class Influence(NamedTuple):
         phase: of the action.
         population: name of the acting population.
         viewers: evaluated observations.
+        days: the first and the last one.
         edits: pairs of a viewer and a visible row of another seat.
         name: KL of its first name, nats: mean over viewers of the mean over rows; the standard error is over viewers.
         word: the same for its symbols, summed.
@@ -174,6 +175,7 @@ class Influence(NamedTuple):
     phase: str
     population: str
     viewers: int
+    days: tuple[int, int]
     edits: int
     name: Estimate
     word: Estimate
@@ -181,39 +183,39 @@ class Influence(NamedTuple):
 
 
 class Views:
-    """Collects observations of acting seats while a world is played; `add` is a hook of `evaluate.play`.
+    """A uniform sample of the observations of acting seats in a play; `add` is a hook of `evaluate.play`.
 
-    Args:
-        every: interval in steps.
+    Every observation draws a rank; the `most` lowest ranks are kept.
     """
 
-    def __init__(self, every: int = 3, most: int = MOST_VIEWERS) -> None:
-        self._every, self._most, self._steps = every, most, 0
-        self._kept: list[dict[str, Array]] = []
-        self.count = 0
+    def __init__(self, most: int = MOST_VIEWERS, seed: int = 0) -> None:
+        self._most, self._rng, self._highest = most, np.random.default_rng(seed), 1.0
+        self._kept: dict[str, Array] = {}
 
     def add(self, world: Any, _episode: Array) -> None:
-        """Keeps observations of seats that act next and see a word."""
-        self._steps += 1
+        """Samples observations of seats that act next and see a word."""
         step = world.timestep
-        if self._steps % self._every or self.count >= self._most or FIELD not in step.observation:
+        if FIELD not in step.observation:
             return
         seen = step.observation
         shown = np.all(np.asarray(seen[FIELD]) >= 0, axis=3)
         w, a = np.nonzero(step.acting & np.any(shown, axis=2))
-        rows = {name: np.array(leaf[w, a]) for name, leaf in seen.items()}
-        rows["action_mask"] = np.array(step.action_mask["action"][w, a])
-        rows["population"] = np.array(world.population[w, a])
-        self._kept.append(rows)
-        self.count += len(w)
+        rank = self._rng.random(len(w))
+        low = rank < self._highest
+        w, a, rank = w[low], a[low], rank[low]
+        rows = {name: np.asarray(leaf)[w, a] for name, leaf in seen.items()}
+        rows |= {"action_mask": np.asarray(step.action_mask["action"])[w, a], "rank": rank}
+        rows["population"] = np.asarray(world.population)[w, a]
+        if self._kept:
+            rows = {name: np.concatenate([self._kept[name], leaf]) for name, leaf in rows.items()}
+        best = np.sort(np.argsort(rows["rank"])[: self._most])
+        self._kept = {name: leaf[best] for name, leaf in rows.items()}
+        if len(best) == self._most:
+            self._highest = self._kept["rank"].max()
 
     def observations(self) -> dict[str, Array]:
-        """name -> (N, ...), with ``action_mask`` and ``population``; empty if nothing was kept."""
-        if not self.count:
-            return {}
-        return {
-            name: np.concatenate([rows[name] for rows in self._kept])[: self._most] for name in self._kept[0]
-        }
+        """name -> (N, ...), with ``action_mask``, ``population`` and ``rank``; empty if nothing was kept."""
+        return self._kept if self._kept and len(self._kept["rank"]) else {}
 
 
 def measure_influence(
@@ -254,6 +256,7 @@ def measure_influence(
                         phases[phase],
                         name,
                         int(rows.sum()),
+                        (int(seen["day"][rows].min()), int(seen["day"][rows].max())),
                         int(counted[rows].sum()),
                         estimate(np.where(counted, influence[:, :, 0], 0)[rows].sum(axis=1) / per),
                         estimate(np.where(counted, spoken, 0)[rows].sum(axis=1) / per),

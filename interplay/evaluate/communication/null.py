@@ -1,7 +1,7 @@
-"""Statistics of words and their null: words permuted among the speakers of the same board.
+"""Statistics of words and their null: words permuted among the speakers of the same board (specification 17).
 
-The permutations keep the words of a board, its speakers, the number of each team and the day; they break the assignment of words to
-speakers. The remaining value is that of chance (specification 17).
+These permutations keep the words of a board, its speakers, the number of each team and the day. They treat boards as independent. An
+attribute that is fixed over a game, such as a team, is permuted among players instead, so that a player has one value on all its boards.
 """
 
 from __future__ import annotations
@@ -84,6 +84,8 @@ class Cases(NamedTuple):
         code: (U, C) int32 readings of the utterance, -1 = none.
         parts: names of the C readings.
         word: (U,) index of the whole word.
+        block: (N + 1,) first of the rows of a board that are permuted, those that spoke on the same boards of a stretch.
+        like: (N,) first block of the same speakers in the stretch, which has the same permutation.
         utterances: the U rows.
     """
 
@@ -93,7 +95,25 @@ class Cases(NamedTuple):
     code: Array
     parts: tuple[str, ...]
     word: Array
+    block: Array
+    like: Array
     utterances: Utterances
+
+
+class Players(NamedTuple):
+    """Players of games in the form of the kernel; without players its rows.
+
+    Attributes:
+        player: (U,) player of each utterance; (0,) permutes utterances.
+        block: (N + 1,) first of the players of a game that spoke on the same boards; or of rows, see `Cases`.
+        like: (N,) block that has the same permutation.
+        alike: (A + 1,) first of the games with as many players that spoke on the same boards.
+    """
+
+    player: Array
+    block: Array
+    like: Array
+    alike: Array
 
 
 def beside_null(observed: float, null: Array) -> dict[str, Any]:
@@ -140,6 +160,7 @@ def permute(
     weight: Array,
     *,
     named: Array | None = None,
+    by_player: bool = False,
     permutations: int = PERMUTATIONS,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
@@ -149,6 +170,7 @@ def permute(
     Args:
         weight: (U, Y) int, counts of each utterance by the other variable.
         named: (U,) row of the seat named by the speaker, or -1; then the variable is whether that seat sent another word.
+        by_player: the variable is fixed over a game and permuted among `alike` players; else words, among the speakers of a board.
 
     Returns:
         (1 + P, spots, C, 5) the statistics, the record's first; (spots,) counted utterances.
@@ -159,8 +181,13 @@ def permute(
     weight = np.ascontiguousarray(weight if named is None else np.zeros((rows, 2)), np.int32)
     single = bool((weight.sum(axis=1) <= 1).all())  # a faster branch of the kernel
     thing = np.where(weight.any(axis=1), weight.argmax(axis=1), -1).astype(np.int32)
-    pools = np.stack([spot.groups for spot in cases.spots])
     counted = weight.any(axis=1) if named is None else named >= 0
+    players = Players(np.zeros(0, np.int64), cases.block, cases.like, np.zeros(1, np.int64))
+    if by_player:
+        players = order_players(cases)
+        of_rows, thing = thing, np.zeros(players.block[-1], np.int32)
+        thing[players.player] = of_rows
+    pools = np.stack([spot.groups for spot in cases.spots])
     sizes = np.maximum(cases.code.max(axis=0, initial=0) + 1, 1).astype(np.int64)
     words = int(sizes.max())
     most = int(weight.sum()) if named is None else rows
@@ -178,11 +205,13 @@ def permute(
             weight,
             np.zeros(0, np.int64) if named is None else named.astype(np.int64),
             cases.word,
+            *players,
             pools,
             n_log_n,
             np.uint64(seed),
             first,
-            np.zeros(int(np.diff(cases.start).max(initial=1)), np.int64),
+            np.zeros(players.block[-1], np.int64),
+            np.zeros(players.alike[-1], np.int64),
             np.zeros((pools.shape[1], len(cases.parts), words, weight.shape[1]), np.int32),
             np.zeros((words + 1, weight.shape[1] + 1), np.int64),
             out[first : first + CHUNK],
@@ -196,6 +225,53 @@ def permute(
     board = np.repeat(np.arange(len(cases.group)), np.diff(cases.start))
     per_group = np.bincount(cases.group[board], counted, minlength=pools.shape[1])
     return out, (pools @ per_group).astype(np.int64)
+
+
+def order_players(cases: Cases) -> Players:
+    """Numbers the players by games that are alike, by game, and by the boards on which they spoke."""
+    said = cases.utterances
+    spans, game = spans_of(said, said.game, np.repeat(cases.group, np.diff(cases.start)))
+    games, seats = spans.shape
+    kind = _numbered(np.sort(spans, axis=1))
+    owner = np.repeat(np.arange(games), seats)
+    order = np.lexsort((spans.reshape(-1), owner, kind[owner]))
+    block = runs(owner[order], spans.reshape(-1)[order])
+    return Players(
+        np.argsort(order)[game * seats + said.speaker],
+        block,
+        np.arange(len(block) - 1),
+        np.concatenate([[0], np.cumsum(np.bincount(kind))]),
+    )
+
+
+def spans_of(said: Utterances, stretch: Array, label: Array) -> tuple[Array, Array]:
+    """Compares on which boards of a stretch seats spoke.
+
+    Args:
+        stretch: (U,) of boards, such as a game, ascending.
+        label: (U,) of boards; boards of two stretches compare by their place and label.
+
+    Returns:
+        (S, n) number of each seat's set of boards, and (U,) the index of each stretch.
+    """
+    board = np.unique(said.board, return_inverse=True)[1]
+    number = np.unique(stretch, return_inverse=True)[1]
+    of_board = number[runs(board)[:-1]]
+    place = np.arange(len(of_board)) - np.searchsorted(of_board, of_board)
+    spoke = np.full((number.max() + 1, said.speaker.max() + 1, place.max() + 1), -1)
+    spoke[number, said.speaker, place[board]] = label
+    return _numbered(spoke.reshape(-1, spoke.shape[2])).reshape(spoke.shape[:2]), number
+
+
+def runs(*columns: Array) -> Array:
+    """First row of each run of equal rows, and the number of rows."""
+    changes = np.any([np.diff(column) != 0 for column in columns], axis=0)
+    return np.concatenate([[0], np.flatnonzero(changes) + 1, [len(columns[0])]])
+
+
+def _numbered(rows: Array) -> Array:
+    """(N,) index of each distinct row."""
+    return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
 
 
 def findings(

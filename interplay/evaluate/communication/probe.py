@@ -14,7 +14,7 @@ import numpy as np
 from interplay.core import seeding
 from interplay.core.errors import UserError
 from interplay.evaluate.communication.histories import Histories, read_histories, summaries
-from interplay.evaluate.communication.null import PERMUTATIONS, beside_null
+from interplay.evaluate.communication.null import LEAST, PERMUTATIONS, beside_null
 from interplay.evaluate.communication.table import Array, Talk
 from interplay.evaluate.statistics import logistic
 from interplay.kernels.permuted import permuted_rank_sums
@@ -222,7 +222,7 @@ def probe_roles(
 def evaluate(
     model: str, score: Array, histories: Histories, permutations: int, seed: int = 0
 ) -> list[Probed]:
-    """AUC of scores (G, D, n), over all days and for every day, each with its null."""
+    """AUC of scores (G, D, n), over all days and for every day with enough seats, each with its null."""
     living, label = histories.living, histories.label[:, None] & histories.living
     ranks = np.zeros(score.shape)
     for day in range(score.shape[1]):
@@ -249,7 +249,8 @@ def evaluate(
     share = pairs[days] / pairs[days].sum()
     found = [Probed(model, None, int(seats[days].sum()), **beside_null(float(area @ share), areas @ share))]
     for i, day in enumerate(days.tolist()):
-        found.append(Probed(model, day, int(seats[day]), **beside_null(float(area[i]), areas[:, i])))
+        if seats[day] >= LEAST:
+            found.append(Probed(model, day, int(seats[day]), **beside_null(float(area[i]), areas[:, i])))
     return found
 
 

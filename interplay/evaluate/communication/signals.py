@@ -15,31 +15,41 @@ from interplay.evaluate.communication.null import (
     find_spots,
     findings,
     permute,
+    runs,
+    spans_of,
 )
-from interplay.evaluate.communication.table import EXECUTION, Array, Talk, whole_words
+from interplay.evaluate.communication.table import EXECUTION, Array, Talk, pick, whole_words
 from interplay.evaluate.progress import Progress, no_progress
 
 PER_CELL = 10  # utterances per cell of the table for whole words to be analysed
 
 
-def prepare(talk: Talk, rows: Array | None = None) -> Cases:
+def prepare(talk: Talk, rows: Array | None = None, stretch: Array | None = None) -> Cases:
     """Utterances with their readings: each symbol, the whole word given enough data, and the name.
 
     Args:
         rows: (B,) bool; None: the public boards.
+        stretch: (B,) next execution, over which a vote is fixed: its boards are permuted alike; None: each for itself.
     """
     utterances = talk.utterances(rows)
     if not len(utterances.board):
         raise UserError(f"{talk.about.world}: no utterances on these boards; record longer games")
-    changes = np.flatnonzero(np.diff(utterances.board)) + 1
-    start = np.concatenate([[0], changes, [len(utterances.board)]]).astype(np.int64)
+    of_rows = utterances.board if stretch is None else stretch[utterances.board]
+    spans, number = spans_of(utterances, of_rows, np.zeros_like(of_rows))
+    span = spans[number, utterances.speaker]
+    order = np.lexsort((span, utterances.board))
+    utterances, span, number = pick(utterances, order), span[order], number[order]
+    start, block = runs(utterances.board), runs(utterances.board, span)
+    keys = np.stack([number, span], axis=1)[block[:-1]]
+    first, same = np.unique(keys, axis=0, return_index=True, return_inverse=True)[1:]
     group, spots = find_spots(talk, utterances.phase[start[:-1]], utterances.day[start[:-1]])
     word = whole_words(utterances.word)
     parts = [f"symbol {place}" for place in range(utterances.word.shape[1])]
     readings = [utterances.word[:, place] for place in range(utterances.word.shape[1])]
     spoken = (utterances.word >= 0).all(axis=1) if readings else np.zeros(0, bool)
     different = len(np.unique(word[spoken])) if readings else 0
-    if len(readings) > 1 and different and len(word) >= PER_CELL * different * len(talk.about.teams):
+    kinds = len(talk.about.teams) if stretch is None else talk.seats  # of the other variable
+    if len(readings) > 1 and different and len(word) >= PER_CELL * different * kinds:
         parts.append("word")
         readings.append(np.where(spoken, np.unique(word, return_inverse=True)[1], -1))
     if (utterances.name >= 0).any():
@@ -56,6 +66,8 @@ def prepare(talk: Talk, rows: Array | None = None) -> Cases:
         code=np.ascontiguousarray(np.stack(readings, axis=1), np.int32),
         parts=tuple(parts),
         word=word.astype(np.int64),
+        block=block,
+        like=first[same.reshape(-1)],
         utterances=utterances,
     )
 
@@ -72,7 +84,12 @@ def signal_role(
     cases = prepare(talk)
     weight = np.eye(len(talk.about.teams), dtype=np.int32)[cases.utterances.role]
     found, counts = permute(
-        cases, weight, permutations=permutations, seed=seed, progress=_named(progress, "words and roles")
+        cases,
+        weight,
+        by_player=True,
+        permutations=permutations,
+        seed=seed,
+        progress=_named(progress, "words and roles"),
     )
     statistics = ["information", "context"] + ["distance"] * (len(talk.about.teams) == 2)
     return _flat(findings("signal-role", name, cases, found, counts) for name in statistics)
@@ -158,7 +175,8 @@ def _with_votes(talk: Talk) -> tuple[Cases, Array]:
     """Public utterances before an execution, and the speaker's vote in it (U,), -1 = none."""
     if not (talk.boards.counted == EXECUTION).any():
         raise UserError(f"{talk.about.world}: no votes; use signal_role alone")
-    cases = prepare(talk, talk.boards.public & (talk.next_execution() >= 0))
+    follows = talk.next_execution()
+    cases = prepare(talk, talk.boards.public & (follows >= 0), follows)
     utterances = cases.utterances
     return cases, talk.next_votes()[utterances.board, utterances.speaker]
 

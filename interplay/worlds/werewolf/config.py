@@ -56,7 +56,8 @@ class WerewolfSettings(Settings):
     n_players: int = Field(9, ge=3, le=MOST_PLAYERS, description="Players, n.")
     wolves: Literal["sqrt", "balanced"] | int = Field(
         "sqrt",
-        description="Number of wolves: floor(sqrt n), that with the most even odds under random play, or a number.",
+        description="Number of wolves: floor(sqrt n), that with the most even odds, or a number. The odds are those of random play "
+        "with villagers alone, a kill every night and an execution by plurality every day.",
     )
     roles: dict[str, int] = Field(
         {},
@@ -100,7 +101,10 @@ class WerewolfSettings(Settings):
     signal_range: int = Field(9, ge=0, le=32_767, description="Different symbols, S.")
     claims: bool = Field(False, description="Adds a structured claim to the word: verb, subject, role.")
     max_days: int | None = Field(
-        None, ge=1, le=10_000, description="Executions before the game is cut; off: n."
+        None,
+        ge=1,
+        le=10_000,
+        description="Days before the game is cut: executions, and rounds of the table without one; off: n.",
     )
     penalties: Penalties = Penalties()
     accord: Literal["flat", "rank"] = Field(
@@ -200,7 +204,7 @@ class WerewolfSettings(Settings):
         if self.wolves == "sqrt":
             return math.isqrt(self.n_players)
         if self.wolves == "balanced":
-            return odds.balanced_wolves(self.n_players)
+            return odds.balanced_wolves(self.n_players, day=not self.rows[0].night)
         return self.wolves
 
     @property
@@ -238,7 +242,7 @@ class WerewolfSettings(Settings):
 
     @property
     def days(self) -> int:
-        """Executions before the game is cut."""
+        """Days before the game is cut."""
         return self.max_days if self.max_days is not None else self.n_players
 
     @property

@@ -62,6 +62,7 @@ class ValidStates:
                 for name in TALLY.names or ()
             },
             "room.day": day,
+            "room.dawn": day,
             "room.row": index(len(tables.phase)),
             "room.phase": index(len(tables.talks)),
             "room.talk_round": count(100),

@@ -21,7 +21,8 @@ IN_TABLE, REVOTE, POTIONS_STAGE, SHOT_STAGE = range(4)
 
 ROOM = np.dtype(
     [
-        ("day", np.int16),  # executions concluded
+        ("day", np.int16),  # executions concluded, and rounds of the table without one
+        ("dawn", np.int16),  # day at which this round of the table began
         ("row", np.uint8),  # of the table of phases
         ("phase", np.uint8),  # number of the next phase, see phases.PHASES
         ("talk_round", np.uint8),  # rounds of this phase held

@@ -192,6 +192,8 @@ class WerewolfWorld(KernelWorld):
         )
 
     def _advance(self, action: np.ndarray) -> None:
+        if self.settings.arm == "signals_replayed" and not len(self.replay):
+            raise UserError(f"{self.id}: arm = signals_replayed has no recorded words; set `world.replay`")
         self._run(step.step_worlds, self.state, self._sight, self._rules, self._tables, self._scratch, action)
 
     def _refuse_illegal(self, action: np.ndarray) -> None:

@@ -60,7 +60,7 @@ class Game:
         self.alive = [True] * self.n
         self.living = set(range(self.n))
         self.day, self.talk_round, self.revotes = 0, 0, 0
-        self.row, self.stage = -1, "row"
+        self.row, self.stage, self.voted = -1, "row", False
         self.suspects: list[int] = []
         self.victim = self.eaten = self.executed = NONE
         self.boards: list[Board] = []
@@ -122,14 +122,17 @@ class Game:
         return {seat for seat in self.living if any(self.potions[seat]) and brews(self, seat) != {self.n}}
 
     def next_row(self) -> None:
-        """Goes on in the table, past rows that are not held today."""
+        """Goes on in the table, past rows that are not held today or have no actors."""
         self.stage, self.talk_round, self.revotes, self.suspects = "row", 0, 0, []
         while True:
-            self.row = (self.row + 1) % len(self.table)
+            self.row += 1
+            if self.row == len(self.table):
+                self.row = 0
+                self.day += not self.voted  # a day without a vote passes too
+                self.voted = False
             row = self.table[self.row]
-            if row.only_day in (None, self.day) and row.except_day != self.day:
+            if row.only_day in (None, self.day) and row.except_day != self.day and self.who_acts():
                 return
-            self.day += row.resolver == "execution"
 
     # -- a step -----------------------------------------------------------------------------------
 
@@ -301,6 +304,7 @@ class Game:
         """The end test, after a day or a night."""
         by_day = self.table[self.row].resolver == "execution"
         self.day += by_day
+        self.voted |= by_day
         wolves, others = self.wolves(), len(self.living) - self.wolves()
         if wolves == 0:
             self.win(VILLAGERS)

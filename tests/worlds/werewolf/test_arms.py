@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 from interplay import make_world
+from interplay.core.errors import UserError
 from interplay.registry import make_policy
 
 WORDS: dict[str, Any] = {"n_players": 9, "signal_length": 2, "signal_range": 4}
@@ -68,6 +70,12 @@ def test_shuffled_words_wander_to_every_speaker_alike():
     shares = moved[:living, :living] / boards
     assert boards > 2000
     assert (np.abs(shares - 1 / living) < 4.5 * np.sqrt((1 / living) * (1 - 1 / living) / boards)).all()
+
+
+def test_without_recorded_words_none_are_replayed():
+    world: Any = make_world("werewolf/9", 2, 1, arm="signals_replayed", **WORDS)
+    with pytest.raises(UserError, match=r"world\.replay"):
+        next(played(world))
 
 
 def test_replayed_words_come_from_one_recorded_game_at_the_same_phase_and_day():

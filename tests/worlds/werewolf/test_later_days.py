@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.worlds.werewolf.games import game, play
+from tests.worlds.werewolf.games import game, play, rounds
 from tests.worlds.werewolf.pair import Pair
 from tests.worlds.werewolf.settings_of_games import DAY_TALK, EXECUTION, NIGHT_KILL
 
@@ -32,6 +32,34 @@ def test_a_game_without_a_first_day_is_played_to_its_end_like_the_naive_one():
     two.play(np.random.default_rng(2), wild=0.1)
     assert two.events["games"] == 3
     assert two.events["steps"] >= 9
+
+
+def test_another_row_takes_the_place_of_the_vote_on_the_first_day():
+    """The table of docs/werewolf.md: one execution a day, that of day 0 at dusk."""
+    table = (
+        {**DAY_TALK, "rounds": 2},
+        {"name": "hearing", "actors": {"seer": "speak"}, "except_day": 0},
+        {**EXECUTION, "except_day": 0},
+        on(0, {**EXECUTION, "name": "dusk"}),
+        NIGHT_KILL,
+    )
+    world = game(num_worlds=20, seed=2, phases=table, roles={"seer": 1}, **CREW)
+    votes: list[list[tuple[str, int]]] = [[] for _ in world.state.role]
+    for action in rounds(world):
+        going = ~world.state.room["over"]
+        world.step(action)
+        for w in np.flatnonzero(going):
+            name, day = (
+                world.phase_names[world.state.room["ended_phase"][w]],
+                world.state.room["ended_day"][w],
+            )
+            if name in ("day_execution", "dusk"):
+                votes[w].append((name, int(day)))
+    for held in votes:
+        assert held == [("dusk", 0), *(("day_execution", day) for day in range(1, len(held)))]
+    assert max(map(len, votes)) > 2
+    two = Pair(game(num_worlds=5, seed=2, phases=(table[0], *table[2:]), **CREW))
+    two.play(np.random.default_rng(3), wild=0.1)
 
 
 def test_days_between_two_rows_pass():

@@ -7,6 +7,7 @@ from math import isqrt
 
 import pytest
 
+from interplay.worlds.werewolf.config import WerewolfSettings
 from interplay.worlds.werewolf.theory import odds
 from tests.worlds.werewolf import chains
 from tests.worlds.werewolf.closed_form import closed_form
@@ -80,5 +81,8 @@ def test_published_odds_with_a_guard_or_a_hunter(n):
 
 def test_the_balanced_number_of_wolves_is_nearest_to_even():
     for n in range(5, 40):
-        away = {w: abs(chains.wolves_win(w, n - w) - Fraction(1, 2)) for w in range(1, (n - 1) // 2 + 1)}
-        assert away[odds.balanced_wolves(n)] == min(away.values())
+        for by_day, chance in ((False, chains.wolves_win), (True, chains.wolves_win_by_day)):
+            away = {w: abs(chance(w, n - w) - Fraction(1, 2)) for w in range(1, (n - 1) // 2 + 1)}
+            first = "day_talk" if by_day else "night_talk"
+            made = WerewolfSettings(n_players=n, wolves="balanced", first_phase=first)
+            assert away[made.num_wolves] == min(away.values())

@@ -14,6 +14,7 @@ def clear_table(state, rules, w):
     """Clears boards, deaths and phases."""
     room = state.room[w]
     room.day = 0
+    room.dawn = 0
     room.row = 0
     room.talk_round = 0
     room.stage = IN_TABLE

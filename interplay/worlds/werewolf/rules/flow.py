@@ -1,7 +1,7 @@
 """The walk through the table of phases, and the acting seats of each phase."""
 
 from interplay.core.jit import phase
-from interplay.worlds.werewolf.phases import EXECUTED, LAST_SHOT, POTIONS
+from interplay.worlds.werewolf.phases import LAST_SHOT, POTIONS
 from interplay.worlds.werewolf.roles import BREW, DIVINE, GUARD, NO_ABILITY, SHOOT, WITCH
 from interplay.worlds.werewolf.rules.night import HEAL, POISON
 from interplay.worlds.werewolf.rules.numbers import ANY_DAY
@@ -16,14 +16,20 @@ def advance_row(state, rules, tables, w):
     room.revotes = 0
     room.talk_round += 1
     if room.talk_round >= tables.rounds[room.row]:
-        room.talk_round = 0
-        room.row = next_row(rules, room.row)
+        next_row(state, rules, w)
     find_row(state, rules, tables, w)
 
 
 @phase
-def next_row(rules, row):
-    return 0 if row + 1 == rules.rows else row + 1
+def next_row(state, rules, w):
+    """Goes to the next row. A round of the table without an execution is a day too."""
+    room = state.room[w]
+    room.talk_round = 0
+    room.row = 0 if room.row + 1 == rules.rows else room.row + 1
+    if room.row == 0:
+        if room.day == room.dawn:
+            room.day += 1
+        room.dawn = room.day
 
 
 @phase
@@ -34,13 +40,10 @@ def find_row(state, rules, tables, w):
         row = room.row
         held = room.day != tables.except_day[row]
         held = held and (tables.only_day[row] == ANY_DAY or tables.only_day[row] == room.day)
-        if not held and tables.resolver[row] == EXECUTED:
-            room.day += 1  # a day without a vote passes too
         if held and tables.rounds[row] > 0 and set_actors(state, rules, tables, w, row):
             room.phase = tables.phase[row]
             return
-        room.row = next_row(rules, row)
-        room.talk_round = 0
+        next_row(state, rules, w)
     room.cut = True
     room.over = True
 

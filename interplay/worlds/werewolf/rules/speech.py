@@ -134,8 +134,6 @@ def draw_words(state, rules, tables, board, w):
 @phase
 def replay_words(state, rules, tables, board, w):
     """Copies the words of a recorded game, drawn once per episode, at the same day, phase and seat."""
-    if rules.games == 0:
-        return
     begin = start(state.stream[w, 0], state.stream[w, 1], ARMS)
     game = integer_below(begin, np.uint64(0), rules.games)
     day = min(state.room[w].day, tables.replay.shape[1] - 1)

@@ -28,12 +28,12 @@ def villagers_win(wolves: int, villagers: int, day: bool = False) -> Fraction:
     return hit * villagers_win(wolves - 1, villagers) + (1 - hit) * villagers_win(wolves, villagers - 1)
 
 
-def balanced_wolves(players: int) -> int:
-    """The number of wolves with the most even odds; the smaller of two.
+def balanced_wolves(players: int, day: bool = False) -> int:
+    """The number of wolves with the most even odds, before a night or, with `day`, before a vote; the smaller of two.
 
     Example:
         >>> balanced_wolves(21)
         2
     """
     counts = range(1, (players - 1) // 2 + 1)
-    return min(counts, key=lambda w: abs(villagers_win(w, players - w) - Fraction(1, 2)))
+    return min(counts, key=lambda w: abs(villagers_win(w, players - w, day) - Fraction(1, 2)))
