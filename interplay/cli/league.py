@@ -55,7 +55,7 @@ def _print(table: LeagueTable) -> None:
 
     console = Console()
     lines = Table(
-        title=f"{table.world}, {table.agent_steps:,} agent-steps; Elo points, {table.anchor} at 0",
+        title=f"{table.world}, {table.agent_steps:,} agent-steps; matches by {table.score}; Elo points, {table.anchor} at 0",
         title_justify="left",
     )
     for title, side in (

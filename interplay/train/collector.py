@@ -14,6 +14,7 @@ from gymnasium import spaces
 
 from interplay.core.errors import UserError
 from interplay.core.world import World
+from interplay.evaluate.tournaments.matches import RETURN, default_score
 from interplay.train import step_kernels
 from interplay.train.distributions import Distribution
 from interplay.train.observations import RowCopier
@@ -291,7 +292,8 @@ class Collector:
 
     def _scores(self) -> np.ndarray:
         """(W, A) float64 scores of all slots in episodes that are over with this step."""
-        if self._score == "return":
+        self._score = self._score or default_score(self.world)
+        if self._score == RETURN:
             return self.episodes.returns
         return np.asarray(self.world.metrics[self._score], np.float64)
 

@@ -15,6 +15,7 @@ from interplay.core.loading import did_you_mean
 from interplay.core.settings_text import show
 from interplay.core.trust import add_trusted, admit_bytes
 from interplay.core.world import NAMED_BEFOREHAND, World
+from interplay.evaluate.last import counted_by
 from interplay.registry import lay_options
 from interplay.train.settings import CurriculumGroup, TrainSettings
 from interplay.train.settings.run import CONDITION
@@ -102,7 +103,7 @@ class Curriculum:
         """The metric's mean in this stage; NaN, which ends no stage, before there are enough episodes."""
         value, mean = numbers.get(metric, math.nan), self._over_episodes
         if metric in numbers.get("of_episodes", ()):
-            mean.add(value, int(numbers["episodes"]))
+            mean.add(value, episodes_of(metric, numbers))
         elif not mean.count:
             return float(value)
         return mean.value if mean.is_full else math.nan
@@ -141,6 +142,11 @@ class Curriculum:
         self.given = dict(saved["given"])
         self._over_episodes.load(saved["spans"])
         self.played = (int(saved["played"][0]), dict(saved["played"][1]))
+
+
+def episodes_of(metric: str, numbers: Mapping[str, Any]) -> int:
+    """The number of episodes behind an episode metric of an update."""
+    return int(numbers[str(counted_by(metric, numbers, (metric,), (), numbers.get("of_others", ())))])
 
 
 def played_stage(record: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:

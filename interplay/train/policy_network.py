@@ -518,9 +518,7 @@ def step_keys(keys: Any, counters: Any, blocks: int) -> jax.Array:
     return jax.vmap(over_shards, (None, 0, None))(keys, counters, jnp.arange(blocks))
 
 
-def each_shard(
-    one: Callable[[Any], jax.Array], room: int, shards: Any, shape: tuple[int, ...]
-) -> jax.Array:
+def each_shard(one: Callable[[Any], jax.Array], room: int, shards: Any, shape: tuple[int, ...]) -> jax.Array:
     """(S, *shape) float32, results of `one` for the first shards, zeros for the others.
 
     The loop's end is not a constant: XLA would merge a constant loop of one turn with the code around it, which changes bits. A run

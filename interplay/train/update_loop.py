@@ -17,6 +17,7 @@ from interplay.core.overdue import OVERDUE
 from interplay.core.settings_text import show
 from interplay.core.stopping import Stop
 from interplay.core.world import World
+from interplay.evaluate.tournaments.matches import default_score
 from interplay.train.algorithms.ppo import KL_SLACK
 from interplay.train.curriculum import trust_options
 from interplay.train.devices import DeviceHints, describe
@@ -81,6 +82,7 @@ def lead(
         best.keep(checkpoint.path)
     diagnosis, hints = LiveDiagnosis(settings, folder.path), DeviceHints(settings)
     enough = requested = False
+    ratings = evaluation.metric_names(worker.shards[0].world)
     with _progress(settings, first_steps) as progress, _tap(worker, folder, progress) as tap:
         save = functools.partial(_save, worker, folder, progress, best)
         if not complete(worker, before):
@@ -103,15 +105,12 @@ def lead(
             now = time.monotonic()
             numbers |= {"updates": worker.updates, "time": before + now - began, **rated}
             numbers |= worker.curriculum.logged()
-            known = [*worker.metric_names, *evaluation.metric_names]
+            known = [*worker.metric_names, *ratings]
             if worker.shards[0].world.later_metrics and not numbers["episodes"]:
                 known += [str(best.metric), worker.curriculum.metric]  # they may come with the first episodes
             best.add(numbers, known, worker.of_lives)
-            if sides := worker.only_by_side(settings.train.best_by):
-                progress.say_once(
-                    f"train.best_by = {settings.train.best_by} sums to zero over the sides of an episode and chooses no checkpoint; "
-                    f"give one side's, for example {sides[0]}"
-                )
+            for line in _without_a_mean(worker):
+                progress.say_once(line)
             shown |= {name: numbers[name] for name in SHOWN if name in numbers}
             progress.update(worker.agent_steps, {name: shown[name] for name in SHOWN if name in shown})
             numbers["agent_steps_per_s"] = progress.rate or math.nan  # the first update has none
@@ -149,6 +148,7 @@ def lead(
                 verdict = SAVE if better or kept or _due(worker, now - saved) else CONTINUE
             _, requested = _keep_step(worker, verdict, worker.curriculum.describe() if changes else None)
             if changes:
+                best.begin_stage()
                 progress.say(worker.curriculum.in_words())
                 worker.shards[0].collector.tap = tap
                 tap.move(worker.shards[0].world, worker.curriculum.played[1])
@@ -199,6 +199,21 @@ def _names(world: World) -> dict[str, list[str]]:
     teams = world.team_names or tuple(f"team{number}" for number in range(len(world.teams or ())))
     per_team = world.per_team if teams else ()
     return {"agent_names": list(world.agents), "team_names": list(teams), "per_team": list(per_team)}
+
+
+def _without_a_mean(worker: Worker) -> list[str]:
+    """Warnings of settings that wait for a metric which is logged by side only."""
+    settings = worker.settings
+    waiting = (
+        ("train.best_by", settings.train.best_by, "chooses no checkpoint"),
+        ("alternate.metric", settings.alternate.metric, "changes no turn"),
+        ("curriculum.stages: until", worker.curriculum.metric, "ends no stage"),
+    )
+    return [
+        f"{key} = {metric} sums to zero over the sides of an episode and {effect}; give one side's, for example {sides[0]}"
+        for key, metric, effect in waiting
+        if (sides := worker.only_by_side(metric))
+    ]
 
 
 def _changes(worker: Worker, numbers: Mapping[str, Any], known: Sequence[str], answer: object) -> bool:
@@ -368,6 +383,8 @@ def _save(
             **worker.describe(),
             **best.describe(),
         }
+        if worker.settings.league.learners:
+            record["league_score"] = worker.settings.league.score or default_score(world)
         trust_options(folder.settings, record, folder.path)
         path = writer.commit(record, world_id=world.id, world_version=world.version, settings=folder.settings)
         best.keep(path, better, ends)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interplay.evaluate.tournaments.payoff import Payoff
-from interplay.evaluate.tournaments.ratings.league_table import exploitability, nash
+from interplay.evaluate.tournaments.ratings.league_table import exploitability, mix_league, nash
 
 CIRCLE = np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 1.0, 0.0]])
 MATCHES = st.lists(
@@ -49,22 +49,17 @@ def test_merged_payoffs_are_antisymmetric_and_win_rates_add_up(matches: list[tup
     assert (rates[payoff.met < 3] == 0.5).all()
 
 
-@given(MATCHES, st.integers(0, 3), st.integers(0, 3))
-def test_a_renamed_player_takes_its_results_along(
-    matches: list[tuple[int, int, float]], source: int, target: int
-) -> None:
-    if source == target:
-        return
-    before, after = played(matches), played(matches)
-    after.move(source, target)
-    others = [player for player in range(4) if player not in (source, target)]
-    for array, old in zip(after, before, strict=True):
-        assert not array[source].any()
-        assert not array[:, source].any()
-        assert np.array_equal(array[target, others], old[source, others])
-        assert np.array_equal(array[others, target], old[others, source])
-        assert array[target, target] == 0
-        assert np.array_equal(array[np.ix_(others, others)], old[np.ix_(others, others)])
+@pytest.mark.parametrize("place", range(4))
+def test_a_newcomer_enters_the_mixture_with_its_tenth_match(place: int) -> None:
+    """Of three the better one wins 7 of 10; the newcomer wins all its matches."""
+    best, middle, last = (player for player in range(4) if player != place)
+    tenths = [
+        (a, b, o) for a, b in ((best, middle), (best, last), (middle, last)) for o in [1.0] * 7 + [-1.0] * 3
+    ]
+    for count, expected in ((1, best), (9, best), (10, place)):
+        won = [(place, other, 1.0) for other in (best, middle, last)] * count
+        mixture = mix_league(played([*tenths, *won]))
+        assert mixture == pytest.approx(np.eye(4)[expected])
 
 
 def test_who_met_least_comes_next() -> None:

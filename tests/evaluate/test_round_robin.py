@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -183,6 +184,7 @@ def test_another_score_than_the_return():
             "3 players cannot share its 4 sides equally; let 2 or 4 play together",
         ),
         ({"score": "glory"}, "no score 'glory'; there are return, "),
+        ({"world": "pong/2p", "options": {"follow": "right"}}, "the game plays right itself"),
     ],
 )
 def test_refusals_come_before_there_is_a_folder(tmp_path, values, said):
@@ -223,3 +225,14 @@ def test_numbers_of_a_tournament_are_kept_as_numbers(whole, tmp_path):
     text = settings.model_copy(update={"options": {**settings.options, "rows": "6"}})
     with pytest.raises(UserError, match="holds another tournament: options is"):
         TournamentFolder(out, text, resume=True)
+
+
+@pytest.mark.parametrize(("randomize", "repeated"), [("nothing", "1 of 3"), ("positions", "")])
+def test_matchups_that_repeat_a_match_are_counted(randomize, repeated):
+    """Scripts without draws in a fixed formation; random play draws its actions."""
+    players = {name: make_policy("battle/3m", name) for name in ("focus_weakest", "attack_move", "random")}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        round_robin(players, "battle/3m", matches=8, options={"randomize": randomize})
+    lines = [str(one.message) for one in caught if "matchups repeat" in str(one.message)]
+    assert [line.partition(" matchups")[0] for line in lines] == [repeated] * bool(repeated)

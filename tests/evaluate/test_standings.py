@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from interplay.core import seeding
+from interplay.evaluate.results import results
 from interplay.evaluate.tournaments.matches import Match
 from interplay.evaluate.tournaments.ratings.standings import rate_players
 
@@ -91,6 +92,20 @@ def test_a_match_of_three_counts_once_in_the_shares():
     assert rows["b"]["shares"]["lost"]["share"] == 1.0
     mixed = rate_players("abc", won + even, 3, score="outcome").to_dict()["players"]
     assert [[row[name] for name in names] for row in mixed] == [[7, 4, 0, 1, 2], *[[7, 0, 4, 1, 2]] * 2]
+
+
+def test_a_place_in_the_middle_is_drawn_as_in_an_evaluation():
+    """Places of eight sides, in turn: two won, three drawn or cut at a limit, three lost."""
+    places = np.array([1.0, 1.0, 0.0, 0.0, 0.0, -1.0, -1.0, -1.0])
+    limit = np.arange(8) >= 6
+    rows = [np.roll(places, n) for n in range(8)]
+    played = [Match(tuple(range(8)), n, tuple(rows[n].tolist()), {"truncated": limit[n]}) for n in range(8)]
+    tally = rate_players("abcdefgh", played, 8, resamples=2, score="outcome", apart=True).tally
+    for player in range(8):
+        own = results(np.array([row[player] for row in rows]), limit)
+        assert tally[player].tolist() == [round(float(part.sum())) for part in own]
+    shared = rate_players("abcdefgh", played, 8, resamples=2, score="outcome").tally
+    assert shared.tolist() == [[2, 6, 0, 0]] * 8
 
 
 def test_openskill_agrees_on_the_order():

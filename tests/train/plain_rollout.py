@@ -91,7 +91,8 @@ class PlainCollector(Collector):
         over, members = timestep.over.copy(), None
         if over.any():
             gained = self.episodes.returns + timestep.reward
-            scores = gained if self._score == "return" else np.asarray(self.world.metrics[self._score])
+            score = self._score or ("outcome" if "outcome" in self.world.metrics else "return")
+            scores = gained if score == "return" else np.asarray(self.world.metrics[score])
             self.casting.record(over, np.asarray(scores, np.float64))
             members = self.membership.of(self.world, self._network)
         count_episodes(self.episodes, timestep, self.lives.in_episode, members)

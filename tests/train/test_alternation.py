@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 
 from interplay.core.settings import build
+from interplay.train.making import registry_factory
 from interplay.train.run.checkpoint import list_checkpoints, read_checkpoint
 from interplay.train.selfplay.alternation import Alternation
 from interplay.train.settings import AlternateGroup, TrainSettings
 from interplay.train.trainer import train
-from tests.train.runs import log_of, short_run
+from interplay.train.update_loop import _without_a_mean
+from tests.train.runs import log_of, short_run, worker_of
 
 pytestmark = pytest.mark.slow
 
@@ -53,6 +55,35 @@ def test_turns_by_hand() -> None:
 
 def test_an_update_without_a_case_is_left_out() -> None:
     assert played(turns_of(), (10, 0.7), (10, float("nan")), (10, 0.1)) == ["ws", "ws", "vs"]
+
+
+def test_episodes_without_other_players_are_left_out() -> None:
+    """6 of 50 are too few; the 10 of both updates have a mean of (6 * 1 + 4 * 0.2) / 10 = .68."""
+    turns = turns_of()
+    for value, others, mean, full in ((1.0, 6, 1.0, False), (0.2, 4, 0.68, True)):
+        numbers = {"episodes": 50, "episodes_with_others": others, "win_vil": value, "of_others": ["win_vil"]}
+        assert turns.add(numbers)["win_vil_mean"] == pytest.approx(mean)
+        assert (turns.turn == "werewolf") == full
+
+
+@pytest.mark.parametrize(
+    ("side", "named"), [("", ["train.best_by", "alternate.metric", "curriculum.stages: until"]), ("[a]", [])]
+)
+def test_settings_that_wait_for_a_zero_sum_metric_are_named(side: str, named: list[str]) -> None:
+    metric = f"episode_return{side}"
+    settings = short_run(
+        "matrix/rock-paper-scissors",
+        train={"best_by": metric},
+        ppo={"rollout": 16},
+        population={"by": "name", "groups": {"a": ["agent_0"], "b": ["agent_1"]}},
+        alternate={"metric": metric, "at_high": "a", "at_low": "b", "high": 0.0, "low": -0.1},
+        curriculum={"stages": [{"until": f"{metric} > 5"}, {}]},
+    )
+    worker = worker_of(settings, registry_factory(settings))
+    worker.update()
+    lines = _without_a_mean(worker)
+    assert [line.partition(" = ")[0] for line in lines] == named
+    assert all("episode_return[a]" in line for line in lines)
 
 
 def test_turns_go_on_from_a_record() -> None:

@@ -37,6 +37,18 @@ def test_a_window_weighs_lives_and_knows_nothing_of_the_one_before() -> None:
     assert found.value == 33.0
 
 
+def test_a_stage_begins_with_an_empty_window_and_any_of_its_means_is_the_best() -> None:
+    found, closed = Best("life", 2, None), []
+    for updates, life in enumerate((9.0, 9.0, 8.0, 1.0, 3.0), 1):
+        if updates == 4:
+            found.begin_stage()
+            assert found.describe()["best"]["value"] is None
+        found.add({"life": life, "lives": 1})
+        closed.append(found.close(100 * updates))
+    assert closed == [False, True, False, False, True]
+    assert (found.value, found.agent_steps) == (2.0, 500)
+
+
 @pytest.mark.parametrize(
     ("metric", "mean"),
     [

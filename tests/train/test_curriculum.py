@@ -12,8 +12,10 @@ import interplay
 from interplay.core.errors import UserError
 from interplay.core.trust import Untrusted, read_settings
 from interplay.sim.managers import AllStepManager
-from interplay.train.curriculum import Curriculum, in_stage
+from interplay.train.curriculum import Curriculum, in_stage, played_stage
 from interplay.train.making import registry_factory
+from interplay.train.run.checkpoint import read_part
+from interplay.train.run.manifest import read_manifest
 from interplay.train.selfplay import evaluation
 from interplay.train.settings import CurriculumGroup, TrainSettings
 from interplay.verbs.settings import build_settings
@@ -92,6 +94,16 @@ def test_stages_end_by_agent_steps(tmp_path: Path) -> None:
     assert "stage 3" in table.line
 
 
+def test_the_best_checkpoint_is_of_the_last_stage(tmp_path: Path) -> None:
+    """Episodes have 2, then 5, then 3 steps: the longest are those of the second stage."""
+    group = {"best_by": "episode_length", "best_measurements": 1}
+    run = trained(tmp_path / "run", BY_STEPS, train=group).folder
+    manifest = read_manifest(run / "checkpoints" / "best")
+    record, _ = read_part(run / "checkpoints" / "best", [])
+    assert (manifest["agent_steps"], played_stage(record)[0]) == (6 * STEPS, 3)
+    assert (record["best"]["value"], record["best"]["agent_steps"]) == (3.0, 6 * STEPS)
+
+
 def test_a_run_that_ends_with_a_stage_is_evaluated_in_it(tmp_path: Path) -> None:
     run = trained(tmp_path / "run", BY_STEPS, steps=2 * STEPS)
     assert run.evaluate(episodes=2)["steps"].tolist() == [2, 2]
@@ -148,6 +160,17 @@ def test_a_metric_ends_a_stage_by_its_mean_over_enough_episodes() -> None:
     assert ends == [[end] * 2 for end in (False, False, True, False, True)]
     assert [one.add({"rating": 11.0}, [], 0.0, 0) for one in (curriculum, resumed)] == [True, True]
     assert resumed.stage == 3
+
+
+def test_episodes_without_other_players_do_not_count_towards_a_metric_of_the_others() -> None:
+    """4, 4 and 2 of 100 episodes each: ten in the third update, with (4 + 0 + 2) / 10 won."""
+    group = CurriculumGroup.model_validate({"stages": [{"until": "won > 0.59"}, {}], "episodes": 10})
+    curriculum, ends = Curriculum(group), []
+    for won, others in ((1.0, 4), (0.0, 4), (1.0, 2)):
+        counts = {"episodes": 100, "episodes_with_others": others}
+        numbers = {"won": won, **counts, "of_episodes": ["won"], "of_others": ["won"]}
+        ends.append(curriculum.add(numbers, [], 0.0, 0))
+    assert ends == [False, False, True]
 
 
 def test_stages_that_are_over_together_are_passed_together() -> None:

@@ -13,6 +13,7 @@ from interplay.core.policy import Policy
 from interplay.evaluate.results import results
 from interplay.evaluate.tournaments.ratings.bradley_terry import elo, win_probability
 from interplay.train.learner import Learner
+from interplay.train.making import make_learner, registry_factory
 from interplay.train.selfplay.evaluation import Evaluation, rate_against, rates_of
 from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.settings import TrainSettings
@@ -137,6 +138,29 @@ def test_greedy_and_sampled_ratings_differ_where_they_must() -> None:
     assert told[f"score_rate[{RIGHT}]"] == 0.5
     assert told[f"score_rate_sampled[{RIGHT}]"] < 0.5
     assert told["rating_sampled"] < told["rating"]
+
+
+@pytest.mark.parametrize("algorithm", ["ppo", "vdn"])
+@pytest.mark.parametrize("world", ["tests.train.toy_worlds:Corridor", "battle/3m"])
+@pytest.mark.parametrize("own", [{}, {"evaluate_score": "return"}])
+def test_names_of_ratings_are_those_of_an_evaluation(algorithm: str, world: str, own: dict[str, Any]) -> None:
+    group = {
+        "evaluate_against": ["random"],
+        "evaluate_every": 600,
+        "evaluate_episodes": 2,
+        "evaluate_actions": "both",
+    }
+    team = {"by": "name", "groups": {"team": ["*"]}}
+    settings = short_run(world, algorithm=algorithm, population=team, train=group | own)
+    make = registry_factory(settings)
+    evaluation = Evaluation(settings, make, make_learner(settings, make, begins=True, say=str), 0)
+    one = make(num_worlds=1, seed=0, first_world=0)
+    one.reset()
+    told = {name for name in evaluation.evaluate(600) if not name.startswith("evaluate_")}
+    evaluation.close()
+    assert set(evaluation.metric_names(one)) == told
+    shares = 4 if world == "battle/3m" and not own else 1
+    assert len(told) == (shares + 1) * (1 if algorithm == "vdn" else 2)
 
 
 def test_worlds_with_an_outcome_are_rated_by_four_shares() -> None:

@@ -9,14 +9,15 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
+from safetensors.numpy import load_file
 
 from interplay.core.errors import UserError
 from interplay.evaluate.tournaments.payoff import Payoff
 from interplay.evaluate.tournaments.ratings.bradley_terry import win_probability
 from interplay.train.learner import Learner
-from interplay.train.play.policy import load_policy, population_names
+from interplay.train.play.policy import load_policy, policies_at, population_names
 from interplay.train.populations import Populations
-from interplay.train.run.checkpoint import find_checkpoint
+from interplay.train.run.checkpoint import find_checkpoint, list_checkpoints
 from interplay.train.run.episodes import LifeStatistics
 from interplay.train.selfplay.league.casting import LeagueCasting
 from interplay.train.selfplay.league.league import League
@@ -117,17 +118,23 @@ def test_copies_are_kept_and_the_oldest_gives_way() -> None:
     assert names == ["exploiter-0001", "main-0002", "exploiter-0002", "main-0003", "exploiter-0003"]
 
 
-def test_a_copy_takes_its_learner_s_results_along() -> None:
-    league = league_of(settings_of())
-    league.payoff.add(np.array([0, 0, 8]), np.array([1, 8, 0]), np.array([1.0, 1.0, -1.0]))
+def test_a_copy_begins_without_results_and_the_others_keep_theirs() -> None:
+    """The results of the learning phase and of the copy that is dropped are gone: of 5 matches that between the oldest stays."""
+    league = frozen_league(2)
+    old, other, late, _ = map(int, league.frozen)
+    assert [league.name(player) for player in (old, other, late)] == [
+        "main-0001",
+        "exploiter-0001",
+        "main-0002",
+    ]
     rock = int(league.fixed[0])
-    assert rock == 8
-    league.end_update(0, 500, {"agent": np.zeros((2, 3))})
-    copy = int(league.frozen[0])
-    assert league.name(copy) == "main-0001"
-    assert league.payoff.met[0].sum() == 0
-    assert league.payoff.met[copy, rock] == 2
-    assert league.payoff.win_rates()[copy, rock] == 1.0
+    league.payoff.add(np.array([0, rock, old, rock, late]), np.array([rock, 0, late, old, rock]), np.ones(5))
+    league.end_update(0, 1500, {"agent": np.zeros((2, 3))})
+    assert league.name(old) == "main-0003"  # in the place of main-0001
+    expected = np.zeros((league.players, league.players))
+    expected[late, rock] = 1.0
+    assert np.array_equal(league.payoff.matches, expected)
+    assert np.array_equal(league.payoff.total, expected)
 
 
 def test_who_begins_anew_has_its_first_weights_and_no_results() -> None:
@@ -230,12 +237,11 @@ def test_factors_are_drawn_to_either_side_and_later_draws_are_others() -> None:
 
 
 def test_earlier_results_count_less_after_a_period() -> None:
-    kept = {"main": {"meets": [{"by": "self"}], "freeze": False}, "other": {"meets": [{"by": "self"}]}}
+    kept = {name: {"meets": [{"by": "current"}], "freeze": False} for name in ("main", "other")}
     league = league_of(settings_of(league={"learners": kept, "decay": 0.25}))
     league.payoff.add(np.zeros(8, int), np.ones(8, int), np.array([1.0] * 7 + [0.0]))
     league.end_update(0, 500, {"agent": np.zeros((2, 3))})
-    (copy,) = league.frozen
-    assert (league.payoff.total[0, copy], league.payoff.matches[0, copy]) == (7 / 4, 8 / 4)
+    assert (league.payoff.total[0, 1], league.payoff.matches[0, 1]) == (7 / 4, 8 / 4)
 
 
 def test_the_table_names_whose_copies_its_players_are_and_since_when() -> None:
@@ -246,14 +252,14 @@ def test_the_table_names_whose_copies_its_players_are_and_since_when() -> None:
         league.payoff.add(
             np.full(len(outcomes), one), np.full(len(outcomes), other), np.array(outcomes, float)
         )
-    found = table(league, "world", 1234)
+    found = table(league, "world", 1234, "return")
     assert found.names == ("main", "exploiter", "exploiter-0001", "main-0002")
     assert found.learner == ("main", "exploiter", "exploiter", "main")
     assert found.since.tolist() == [1234, 1234, 500, 1000]
     assert (found.anchor, found.elo[2]) == ("exploiter-0001", 0.0)
     assert found.payoff.matches[3, 0] == 3
     league.payoff.add(np.array([rock]), np.array([late]), np.ones(1))
-    found = table(league, "world", 1234)
+    found = table(league, "world", 1234, "return")
     assert (found.anchor, found.names[-1], found.learner[-1], found.since[-1]) == ("rock", "rock", "", 0)
     assert league.ratings() == pytest.approx(dict(zip(found.names, found.elo, strict=True)))
 
@@ -322,6 +328,7 @@ def test_everything_that_decides_is_saved() -> None:
     ours, theirs = (one.end_update(0, 1000, vectors) for one in (league, other))
     assert ours == theirs
     assert np.array_equal(other.factor, league.factor)
+    league.payoff.add(np.zeros(1, int), np.full(1, int(league.frozen[0])), np.ones(1))
     for name, change, says in (
         ("total", lambda _: league.payoff.matches + 1.0, "beyond the number of matches"),
         ("number", np.zeros_like, "no league numbers them"),
@@ -368,6 +375,40 @@ def test_a_run_begins_with_the_learners_of_a_league(tmp_path: Path) -> None:
     for mine, theirs in (("main", "main"), ("exploiter", "exploiter"), ("third", "main")):
         files = [one / f"policy-{name}.safetensors" for one, name in ((begin, mine), (source, theirs))]
         assert files[0].read_bytes() == files[1].read_bytes()
+
+
+@pytest.mark.slow
+def test_the_newest_copy_stands_for_a_learner_in_its_first_period_after_a_restart(tmp_path: Path) -> None:
+    """Every second period the only learner begins with its first weights, which no name without a player may mean."""
+    restarts = {
+        "learners": {"main": {"meets": [{"by": "self"}], "restart_after": 2}},
+        "measure": 0.0,
+        "period": 512,
+    }
+    group = {"shards": 2, "max_updates": 4, "checkpoint_updates": 1, "keep_checkpoints": 4}
+    run = train(settings_of(league=restarts, train=group), tmp_path / "run")
+    *_, third, fourth = paths = list_checkpoints(run)
+    played = ["main", "main-0002", "main", "main-0004"]
+
+    def weights(checkpoint: Path, name: str) -> dict[str, np.ndarray]:
+        return load_file(checkpoint / f"policy-{name}.safetensors")
+
+    def same(one: Any, other: Any) -> bool:
+        return all(np.array_equal(array, other[tensor]) for tensor, array in one.items())
+
+    assert not same(weights(fourth, "main"), weights(fourth, "main-0004"))
+    policy: Any = load_policy(run)
+    assert policy.words.endswith("run@main-0004 at 2,048")
+    for path, player, _ in zip(paths, played, policies_at(policy, run, paths), strict=True):
+        assert same(load_policy(path).weights[0], weights(path, player)), path
+        assert same(policy.weights[0], weights(path, player)), path
+    assert same(load_policy(f"{run}@main").weights[0], weights(fourth, "main"))
+    for source, player in ((third, "main"), (fourth, "main-0004")):
+        begin = tmp_path / player
+        train(
+            settings_of(league=restarts, train=group | {"max_updates": 1, "start_from": str(source)}), begin
+        )
+        assert same(weights(begin / "checkpoints" / "000000000000", "main"), weights(source, player))
 
 
 # -- who meets whom ------------------------------------------------------------------------------------
@@ -445,11 +486,11 @@ def test_a_rule_without_candidates_is_self_play() -> None:
     assert league.chances[0].tolist() == pytest.approx([0.8, *[0.0] * 7, 0.2])
 
 
-def test_equilibria_leave_out_who_is_beaten() -> None:
+def test_equilibria_leave_out_who_is_beaten_and_results_of_few_matches() -> None:
     league = frozen_league(3, learners=rules(by="nash", among=["main"]), keep=8)
     one, two, three = (int(p) for p in league.frozen_of([0]))
-    for winner, loser in ((one, two), (one, three)):
-        league.payoff.add(np.full(9, winner), np.full(9, loser), np.ones(9))
+    for winner, loser, count in ((one, two, 10), (three, one, 9), (three, two, 9)):
+        league.payoff.add(np.full(count, winner), np.full(count, loser), np.ones(count))
     league.end_update(0, 1501, {"agent": np.zeros((2, 3))})
     assert league.chances[0, one] == pytest.approx(1.0)
 
@@ -523,6 +564,34 @@ def test_results_count_once_for_the_players_of_the_match() -> None:
     assert np.array_equal(found, np.stack(expected))
     assert expected.matches.sum() > 5
     assert not casting.take().any()
+
+
+class Reversed(RockPaperScissorsWorld):
+    """Its outcome is the loser's."""
+
+    @property
+    def metrics(self) -> dict[str, np.ndarray]:
+        return super().metrics | {"outcome": 1.0 - 2.0 * super().metrics["won"]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "score", "by_outcome"),
+    [(Reversed, None, True), (Reversed, "return", False), (RockPaperScissorsWorld, None, False)],
+)
+def test_matches_go_by_the_outcome_where_the_world_has_one(
+    kind: type[RockPaperScissorsWorld], score: str | None, by_outcome: bool
+) -> None:
+    settings, world = settings_of(league={"score": score}), kind(RockPaperScissorsSettings(), 64)
+    world.reset()
+    learner = Learner(world.kinds, settings, with_opponents(settings, world))
+    shard, scores = Shard(0, world, learner, settings), []
+    shard.collector.casting.record = lambda over, found: scores.append(  # type: ignore[method-assign]
+        (found[over].copy(), world.metrics["won"][over].copy(), shard.collector.episodes.returns[over].copy())
+    )
+    shard.play(learner.inference_parameters(), 0)
+    found, won, returns = map(np.concatenate, zip(*scores, strict=True))
+    assert len(np.unique(won)) == 2
+    assert np.array_equal(found, 1.0 - 2.0 * won if by_outcome else returns)
 
 
 def test_sides_of_several_agents_are_compared_by_their_means_and_drawn_one_by_one() -> None:

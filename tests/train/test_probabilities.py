@@ -43,7 +43,7 @@ def played(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("probabilities") / "run"
     train(build(TrainSettings, {**SETTINGS, "population": {"by": request.param}}, "test"), folder)
     policy, world = load_policy(folder), make_world(WORLD, num_worlds=40, seed=5)
-    views = Views(every=1, most=3000)
+    views = Views(most=3000)
     timestep = world.reset(seeds=3)
     policy.start(world, 7)
     for _ in range(5):

@@ -100,7 +100,16 @@ def test_payoffs_of_a_league_stand_in_the_rows_of_their_players(monkeypatch):
     figures = held(monkeypatch, standings_picture)
     elo, since = np.array([-300.0, 210.0, 90.0]), np.array([500, 700, 900])
     table = LeagueTable(
-        "w", 999, NAMES, ("", "a", "a"), since, elo, "weak", Payoff(total, np.triu(met)), np.zeros(3)
+        "w",
+        999,
+        NAMES,
+        ("", "a", "a"),
+        since,
+        elo,
+        "weak",
+        Payoff(total, np.triu(met)),
+        np.zeros(3),
+        "return",
     )
     standings_picture.plot_league(table, "league.png")
     axes = titled(figures[0], "won against")
@@ -115,7 +124,7 @@ def test_ratings_of_a_league_are_drawn_over_the_steps_of_their_copies(monkeypatc
     since, elo = np.array([900, 0, 900, 400, 300]), np.array([20.0, -200.0, 80.0, -70.0, 60.0])
     met = Payoff(np.zeros((5, 5)), np.triu(np.ones((5, 5)), 1))
     standings_picture.plot_league(
-        LeagueTable("w", 999, names, learner, since, elo, "random", met, np.zeros(5)), "league.png"
+        LeagueTable("w", 999, names, learner, since, elo, "random", met, np.zeros(5), "return"), "league.png"
     )
     axes = titled(figures[0], "ratings over time")
     drawn = {line.get_label(): [list(part) for part in line.get_data()] for line in axes.lines}

@@ -45,6 +45,11 @@ def all_matchups(players: int, together: int) -> tuple[Matchup, ...]:
 
 def check_sides(world: World, together: int) -> None:
     """Refuses a number of players that cannot share the world's sides equally."""
+    if world.scripted:
+        names = ", ".join(world.agents[slot] for slot in world.scripted)
+        raise UserError(
+            f"{world.id}: the game plays {names} itself; use `interplay evaluate` to measure a player against it"
+        )
     count = len(sides(world))
     fitting = [str(k) for k in range(2, count + 1) if count % k == 0]
     if not fitting:

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+ENOUGH = 10  # least matches of a pair with a reliable win rate (specification interfaces 11.2, 11.3)
+
 
 class Payoff(NamedTuple):
     """Results between N players; the row had the first seat, or began the match.
@@ -69,12 +71,9 @@ class Payoff(NamedTuple):
         at = int(np.argmin(met[upper]))
         return int(among[upper[0][at]]), int(among[upper[1][at]])
 
-    def move(self, source: int, target: int) -> None:
-        """Moves the results of player `source` to index `target`, overwriting its own; clears `source`."""
-        for array in (self.total, self.matches):
-            array[target], array[:, target] = array[source], array[:, source]
-            array[target, target] = array[target, source] = array[source, target] = 0.0
-        self.forget(source)
+    def among(self, players: np.ndarray) -> Payoff:
+        """The results between the players (n,)."""
+        return Payoff(*(array[np.ix_(players, players)] for array in self))
 
     def forget(self, player: int) -> None:
         """Clears the results of a player."""

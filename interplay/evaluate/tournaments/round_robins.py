@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -18,7 +19,7 @@ from interplay.evaluate.tournaments.farm import ABORTED, Play, Result, Unit, blo
 from interplay.evaluate.tournaments.folder import TournamentFolder, TournamentSettings
 from interplay.evaluate.tournaments.match_recordings import RecordingPlan, check_count, list_recorded
 from interplay.evaluate.tournaments.matches import Match, agent_scores, default_score, match_key, play_block
-from interplay.evaluate.tournaments.matchups import Matchup, all_matchups, check_sides
+from interplay.evaluate.tournaments.matchups import Matchup, all_matchups, check_sides, sides
 from interplay.evaluate.tournaments.ratings.standings import RESAMPLES, Standings, rate_players, tally_seats
 from interplay.evaluate.tournaments.results_log import ResultsLog
 from interplay.registry import make_world
@@ -146,7 +147,7 @@ def run_round_robin(
 
     A `farm` of processes gives bit-identical results.
     """
-    check_world(settings)
+    apart = check_world(settings) == settings.per_match
     check_count(record, len(settings.matchups), settings.per_match, settings.matches, out is not None)
     with TournamentFolder(out, settings, resume) as folder:
         plan = None if folder.path is None or not record else plan_recordings(settings, folder.path, record)
@@ -154,8 +155,14 @@ def run_round_robin(
             farm = farm._replace(arguments=(*farm.arguments, str(folder.path), record))
         play_missing(settings, policies, folder.log, on_progress, farm, plan)
         matches = read_matches(settings, folder.log)
+        if repeated := sum(_repeats(settings, folder.log, matchup) for matchup in settings.matchups):
+            warnings.warn(
+                f"{repeated} of {len(settings.matchups)} matchups repeat the same results: where world and players draw nothing, "
+                "the intervals mean nothing; an option that draws others is often called randomize",
+                stacklevel=2,
+            )
         found = rate_players(
-            settings.players, matches, settings.per_match, settings.seed, RESAMPLES, settings.score
+            settings.players, matches, settings.per_match, settings.seed, RESAMPLES, settings.score, apart
         )
         actions = tuple(policy.actions for policy in policies)
         aborted = sum(ABORTED in result for result in folder.log.results.values())
@@ -171,8 +178,12 @@ def plan_recordings(settings: RoundRobinSettings, out: Path, each: int) -> Recor
     return RecordingPlan.beneath(out, each, settings.players, settings.options, settings.per_match)
 
 
-def check_world(settings: RoundRobinSettings) -> None:
-    """Refuses wrong options, sides that cannot be shared, and matches without an end, before the folder is created."""
+def check_world(settings: RoundRobinSettings) -> int:
+    """Refuses wrong options, sides that cannot be shared, and matches without an end, before the folder is created.
+
+    Returns:
+        The number of sides.
+    """
     with closing(make_world(settings.world, 1, **settings.options)) as world:
         check_sides(world, settings.per_match)
         if settings.max_steps is None and world.persistent:
@@ -182,6 +193,7 @@ def check_world(settings: RoundRobinSettings) -> None:
             )
         world.reset()
         agent_scores(world, settings.score)
+        return len(sides(world))
 
 
 def play_missing(
@@ -243,6 +255,14 @@ def read_matches(settings: RoundRobinSettings, log: ResultsLog) -> list[Match]:
         )
         for key, (matchup, match) in played.items()
     ]
+
+
+def _repeats(settings: RoundRobinSettings, log: ResultsLog, matchup: Matchup) -> bool:
+    """Whether every match equals the one before it with the same seats, in scores, returns and length."""
+    rows = [log.results[match_key(matchup.players, match)] for match in range(settings.matches)]
+    seats = 2 * settings.per_match  # matches until the seats repeat, see `matchups.seat`
+    kept = [[row.get(name) for name in ("scores", "return", "steps")] for row in rows]
+    return len(kept) > seats and kept[seats:] == kept[:-seats]
 
 
 def _scores(log: ResultsLog, key: str, players: int) -> tuple[float, ...]:

@@ -128,7 +128,10 @@ class Replay:
         open: (N,) bool, the outcome of the last frame is not complete.
         ring: complete stretches.
         taken: complete stretches so far.
+        decided: decisions since the sampler's last count.
     """
+
+    decided = 0
 
     def __init__(self, layout: FrameLayout, teams: int, capacity: int) -> None:
         self.layout, self.capacity = layout, capacity
@@ -153,6 +156,7 @@ class Replay:
 
     def see(self, teams: np.ndarray, inputs: TeamInput) -> None:
         """Adds a frame in which these teams, (n,) distinct numbers, decide."""
+        self.decided += len(teams)
         self._write(teams, inputs)
         full = self.at[teams] == self.layout.frames - 1
         self._complete(teams[full])

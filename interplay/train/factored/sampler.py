@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from interplay.train.shard import Shard
     from interplay.train.update import Worker
 
-_DRAWS = 0x4E91  # seed key of the samples
+_DRAWS, _STEPS = 0x4E91, 0x4E92  # seed keys of the samples, and of the numbers of steps
 
 
 class Sampler:
@@ -33,14 +33,17 @@ class Sampler:
         self._worker, self.learner, self._group = worker, worker.learner, group
         self._shards, length = settings.train.shards, group.sequence
         self._each = max(-(-group.minibatch // (length * self._shards)), 1)  # stretches of a shard in a step
-        played, drawn = group.rollout * settings.num_worlds, self._each * length * self._shards
-        self._count = max(round(played * group.replays / drawn), 1)  # gradient steps of an update
+        self._drawn = self._each * length * self._shards  # decisions of a step
 
     def learn(self) -> dict[str, Any]:
         """Takes the gradient steps of every learning team group with a minibatch in its replay; returns metrics."""
         worker, learner = self._worker, self.learner
-        kept = [[replay.there for replay in shard.replays.values()] for shard in worker.shards]
-        there = worker.add_up([np.array(own, np.float64) for own in kept])
+        replays = [list(shard.replays.values()) for shard in worker.shards]
+        kept = [[one.there for one in own] + [one.decided for one in own] for own in replays]
+        there, decided = worker.add_up([np.array(own, np.float64) for own in kept]).reshape(2, -1)
+        for own in replays:
+            for replay in own:
+                replay.decided = 0
         numbers: dict[str, Any] = {
             "epsilon": learner.epsilon,
             "replay": float(there.sum() * self._group.sequence),
@@ -48,9 +51,10 @@ class Sampler:
         }
         found: dict[str, list[np.ndarray]] = {}
         for number, team_group in enumerate(learner.team_groups):
-            if not self._is_ready(number, there[number]):
+            count = self._count(number, decided[number])
+            if not count or not self._is_ready(number, there[number]):
                 continue
-            sums, norms = zip(*self._steps(number), strict=True)
+            sums, norms = zip(*self._steps(number, count), strict=True)
             name = learner.populations.names[team_group.population]
             found.setdefault(name, []).append(np.append(np.sum(sums, axis=0), np.mean(norms)))
             numbers["gradient_steps"] += len(norms)
@@ -72,10 +76,15 @@ class Sampler:
         full = self._shards * self._worker.shards[0].replays[team_group.name].capacity
         return stretches >= min(max(own.minibatch // own.sequence, 1), full)
 
-    def _steps(self, number: int) -> list[tuple[np.ndarray, float]]:
+    def _count(self, number: int, decided: float) -> int:
+        """Gradient steps of a team group after so many decisions; a fraction is the probability of one more."""
+        rng = seeding.generator(self._worker.settings.seed, _STEPS, self._worker.updates, number)
+        return int(decided * self._group.replays / self._drawn + rng.random())
+
+    def _steps(self, number: int, count: int) -> list[tuple[np.ndarray, float]]:
         """`Differences` and gradient norm of each gradient step of a team group."""
         done, worker, learner = [], self._worker, self.learner
-        for step in range(self._count):
+        for step in range(count):
             parts = [learner.sums(number, self._draw(shard, number, step)) for shard in worker.shards]
             total = worker.add_up(parts)
             norm = learner.step(number, total, worker.updates)

@@ -23,7 +23,7 @@ from interplay.train.run.pins import find_player, is_path
 from interplay.train.run.records import check_keys
 from interplay.train.run.restoring import check_weights
 from interplay.train.run.settings_file import settings_of
-from interplay.train.run.warm_start import policy_stem
+from interplay.train.run.warm_start import policy_stem, present_player
 from interplay.train.settings import TrainSettings
 
 _ONLY = "pop0"  # the population of a run with one set of weights
@@ -37,7 +37,7 @@ def load_policy(
     Args:
         run: a run folder (its newest sound checkpoint) or a checkpoint's folder; of a league RUN@PLAYER, e.g. ``runs/first@main-0003``.
         greedy: take the likeliest action instead of sampling.
-        populations: of a run with several, those that play, e.g. ``["pop3"]``; None: all of them, of a league its first learner.
+        populations: of a run with several, those that play, e.g. ``["pop3"]``; None: all of them, of a league its first learner, or its newest copy in the first period after a restart.
         trust: the run's settings may name user-defined programs; needed once, for a run from elsewhere.
 
     Raises:
@@ -67,6 +67,7 @@ def _load(
         admit_options(settings, record, path.parent.parent, trust)
     settings = in_stage(settings, record)
     if populations is None and settings.league.learners:
+        player = player or restarted_copy(path, settings)
         populations = [player or next(iter(settings.league.learners))]
     elif player is not None:
         raise UserError(
@@ -183,6 +184,16 @@ def open_opponent(settings: TrainSettings, key: str, value: str, population: str
         raise kind(f"{key}: {error}") from None
 
 
+def restarted_copy(checkpoint: Path, settings: TrainSettings) -> str | None:
+    """The copy that stands for a league's first learner, see `present_player`; None: the learner itself plays."""
+    learners = tuple(settings.league.learners)
+    first = settings.league.learners[learners[0]]
+    if first.restart_after is None and first.restart_above is None:
+        return None
+    player = present_player(read_part(checkpoint, ["pool"])[1][0], learners, learners[0])
+    return None if player == learners[0] else player
+
+
 def population_names(checkpoint: Path) -> list[str]:
     """The populations with weights in a checkpoint, in file order."""
     return list(_stems(checkpoint))
@@ -233,8 +244,10 @@ def policies_at(
         run: its folder; of a league RUN@PLAYER.
         checkpoints: of that run.
     """
-    player = split_player(str(run))[1]
+    named, learners = split_player(str(run))[1], policy.settings.league.learners
     for path in checkpoints:
-        policy.load_weights(read_populations(path, policy.names)[1])
+        player = named if named or not learners else restarted_copy(path, policy.settings)
+        names = [player or next(iter(learners))] if learners else policy.names
+        policy.load_weights(read_populations(path, names)[1])
         policy.words = words_of_checkpoint(path, player or "")
         yield path

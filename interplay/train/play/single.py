@@ -17,7 +17,7 @@ from interplay.train.policy_network import PolicyNetwork, step_keys
 from interplay.train.populations import Populations
 from interplay.train.run.checkpoint import read_checkpoint
 from interplay.train.run.settings_file import settings_of
-from interplay.train.run.warm_start import read_stacks, weights_of
+from interplay.train.run.warm_start import present_player, read_stacks, weights_of
 
 
 class SingleActor:
@@ -44,7 +44,9 @@ class SingleActor:
                 "play the run with load_policy, or train it with agent_id=false"
             )
         found = read_checkpoint(checkpoint)
-        tensors = weights_of(found, None, tuple(settings.league.learners))
+        learners = tuple(settings.league.learners)
+        player = present_player(found.arrays["pool"], learners, learners[0]) if learners else None
+        tensors = weights_of(found, player)
         key, alone = jax.random.key(0), Populations(("pop0",), None)  # of weights that are replaced
         self._networks = {
             kind.name: PolicyNetwork(kind, settings, key, alone, weights=without_critic(tensors, settings))

@@ -25,7 +25,7 @@ class Best:
 
     A measurement is an update that has the metric, weighted by its number of lives or episodes. A window's mean is the last value
     (`interplay.evaluate.last`) of a run that would end there. A better window triggers a checkpoint, so the best does
-    not depend on when checkpoints are saved or the run is stopped.
+    not depend on when checkpoints are saved or the run is stopped. A new stage of the curriculum begins anew.
 
     Args:
         metric: name in metrics.jsonl; None keeps no best checkpoint.
@@ -105,6 +105,11 @@ class Best:
             return False
         self.value, self.agent_steps = total / weight, agent_steps
         return True
+
+    def begin_stage(self) -> None:
+        """Drops value and window, because means over another stage's worlds do not compare."""
+        self.value, self.agent_steps = -math.inf, None
+        self._sum, self._weight, self._held = 0.0, 0.0, 0
 
     def describe(self) -> dict[str, Any]:
         """For the checkpoint's record."""

@@ -36,7 +36,7 @@ def warm_vectors(
 
     Args:
         populations: of the new run; each takes the weights of the same name, of the only population, or of a league's first learner.
-        say: called with one line per kind that the other run lacks.
+        say: called with one line per kind that the other run lacks, and per copy of `present_player`.
 
     Returns:
         Kind name -> (Q, P) float32 parameters, without kinds that the other run lacks.
@@ -49,19 +49,32 @@ def warm_vectors(
     learners = tuple(settings_of(checkpoint.path, acts=False).league.learners)
     wanted = [name if len(populations) > 1 else None for name in populations]
     if learners:
-        wanted = [name if name in learners else None for name in populations]
-    each = [_tensors(pairs, weights_of(checkpoint, name, learners)) for name in wanted]
+        pool, own = checkpoint.arrays["pool"], [n if n in learners else learners[0] for n in populations]
+        wanted = [present_player(pool, learners, name) for name in own]
+        for name, player in dict(zip(own, wanted, strict=True)).items():
+            if player != name:
+                say(f"{checkpoint.path}: {name} has restarted since; its newest copy {player} is taken")
+    each = [_tensors(pairs, weights_of(checkpoint, name)) for name in wanted]
     return read_stacks(common, each)
 
 
-def weights_of(
-    checkpoint: Checkpoint, population: str | None, learners: Sequence[str] = ()
-) -> dict[str, np.ndarray]:
+def present_player(pool: Mapping[str, np.ndarray], learners: Sequence[str], learner: str) -> str:
+    """The player that a learner's name means: itself, or its newest copy in the first period after a restart.
+
+    Args:
+        pool: the arrays of a league (`League.save`).
+        learners: of the league.
+    """
+    q = learners.index(learner)
+    numbers = pool["number"][pool["owner"] == q]
+    return learner if pool["age"][q] or not len(numbers) else f"{learner}-{numbers.max():04d}"
+
+
+def weights_of(checkpoint: Checkpoint, population: str | None) -> dict[str, np.ndarray]:
     """The weights of a population in a checkpoint.
 
     Args:
-        population: its name; None: the only one, or the first learner of a league.
-        learners: of the run's league, if it has one.
+        population: its name; None: the only one.
     """
     found = {
         stem.removeprefix("policy-"): tensors
@@ -70,8 +83,6 @@ def weights_of(
     }
     if len(found) == 1:
         return next(iter(found.values()))
-    if population is None and learners:
-        population = learners[0]
     if population is None or population not in found:
         wanted = "one set of weights" if population is None else f"a population {population}"
         raise UserError(

@@ -15,7 +15,7 @@ import numpy as np
 from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean
 from interplay.core.world import NAMED_BEFOREHAND
-from interplay.train.curriculum import EpisodeMean
+from interplay.train.curriculum import EpisodeMean, episodes_of
 from interplay.train.populations import Populations
 from interplay.train.settings import AlternateGroup
 
@@ -60,7 +60,7 @@ class Alternation:
         learned = zip(self._names, self.learns(), strict=True)
         two = (settings.at_high, settings.at_low)
         metrics = {f"learning[{name}]": int(learning) for name, learning in learned if name in two}
-        self._mean.add(numbers.get(settings.metric, math.nan), int(numbers["episodes"]))
+        self._mean.add(numbers.get(settings.metric, math.nan), episodes_of(settings.metric, numbers))
         if self._mean.is_full:
             self._decide(self.mean)
         return {**metrics, f"{settings.metric}_mean": self.mean}

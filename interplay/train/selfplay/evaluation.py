@@ -30,6 +30,7 @@ from interplay.train.settings import TrainSettings
 TIMES = 20  # evaluations of a run without ``train.evaluate_every``
 _KEY = "train.evaluate_against"
 _RATES = {"won": "win_rate", "lost": "loss_rate", "drawn": "draw_rate", "cut": "cut_rate"}
+_POINTS_RATE = "score_rate"  # of other scores than the outcome
 _POINTS, _HALVINGS = 4000.0, 60  # range of the bisection beyond the anchors, and its steps
 
 
@@ -71,12 +72,9 @@ class Evaluation:
             self._begin()
         own = self._learner.populations.own
         self._policy.load_weights([self._learner.weights(population) for population in own])
-        asked = self._settings.train.evaluate_actions
         rated: dict[str, Any] = {"evaluate_score": self._score}
-        for rule, suffix in (("greedy", ""), ("sampled", "_sampled")) if asked == "both" else ((asked, ""),):
+        for rule, suffix in self._suffixes.items():
             self._trained.greedy = rule == "greedy"
-            if suffix and self._trained.actions != rule:
-                continue  # an algorithm without drawn actions is rated once
             rated |= self._rate(names, suffix) | {f"evaluate_actions{suffix}": self._trained.actions}
         return rated
 
@@ -92,11 +90,31 @@ class Evaluation:
         matches = self._settings.train.evaluate_episodes
         return rates | {f"rating{suffix}": rate_against(points, matches, self._anchors)}
 
+    def metric_names(self, world: World) -> list[str]:
+        """Metrics of an evaluation.
+
+        Args:
+            world: of the run, after a reset.
+        """
+        train = self._settings.train
+        if not train.evaluate_against:
+            return []
+        score = train.evaluate_score or default_score(inside(world))
+        rates = tuple(_RATES.values()) if score == OUTCOME else (_POINTS_RATE,)
+        names = [(rate, f"[{name}]") for rate in rates for name in train.evaluate_against]
+        return [
+            f"{rate}{suffix}{name}"
+            for suffix in self._suffixes.values()
+            for rate, name in [*names, ("rating", "")]
+        ]
+
     @property
-    def metric_names(self) -> list[str]:
-        """Metrics that an evaluation may have."""
-        names = self._settings.train.evaluate_against
-        return [*(f"win_rate[{name}]" for name in names), "rating"] if names else []
+    def _suffixes(self) -> dict[str, str]:
+        """Rule of play -> suffix of its metrics; value factorisation has no sampled actions."""
+        asked = self._settings.train.evaluate_actions
+        if asked != "both":
+            return {asked: ""}
+        return {"greedy": ""} | ({} if self._settings.factored else {"sampled": "_sampled"})
 
     def close(self) -> None:
         """Closes the worlds."""
@@ -136,7 +154,7 @@ class Evaluation:
 def rates_of(found: Results, score: str) -> dict[str, float]:
     """Shares of episodes by the names of `_RATES`; the share of points if the score is not the outcome."""
     if score != OUTCOME:
-        return {"score_rate": _points(found) / len(found.won)}
+        return {_POINTS_RATE: _points(found) / len(found.won)}
     return {_RATES[name]: share for name, share in found.means().items()}
 
 

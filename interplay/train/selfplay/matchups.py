@@ -10,6 +10,7 @@ import numpy as np
 from interplay.core.errors import UserError
 from interplay.core.loading import did_you_mean
 from interplay.core.world import NAMED_BEFOREHAND, World
+from interplay.evaluate.tournaments.matches import RETURN
 from interplay.train.play.policy import open_opponent
 from interplay.train.populations import Populations, find_populations, group_by_name
 from interplay.train.selfplay.casting import PAST, SELF, Casting, Role
@@ -116,13 +117,13 @@ def check_opponents(settings: TrainSettings, world: World, populations: Populati
 def check_score(settings: TrainSettings, world: World) -> None:
     """Checks that the world has the league's score for each agent; resets the world."""
     score = settings.league.score
-    if not settings.league.learners or score == "return":
+    if not settings.league.learners or score in (None, RETURN):
         return
     world.reset()
     fitting = [name for name, values in world.metrics.items() if np.ndim(values) == 2]
     if score not in fitting:
         near = did_you_mean(
-            score, ["return", *fitting], f"there are {', '.join(['return', *fitting])}; {NAMED_BEFOREHAND}"
+            score, [RETURN, *fitting], f"there are {', '.join([RETURN, *fitting])}; {NAMED_BEFOREHAND}"
         )
         raise UserError(
             f"league.score = {score!r}: {world.id} has no such metric with a value per agent; {near}"

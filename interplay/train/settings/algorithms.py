@@ -223,7 +223,7 @@ class VdnGroup(RatesGroup):
         8.0,
         gt=0,
         le=1000,
-        description="Times a decision is learnt from, on average; sets the gradient steps per update, at least 1.",
+        description="Times a decision is learnt from, on average; sets the gradient steps per update.",
     )
     gamma: float = Field(0.99, ge=0, le=1, description="Discount per step.")
     td_lambda: float = Field(

@@ -128,10 +128,11 @@ class LeagueGroup(Settings):
         le=256,
         description="Most frozen players; beyond it the oldest copy of the learner with the most is dropped.",
     )
-    score: str = Field(
-        "return",
+    score: str | None = Field(
+        None,
         min_length=1,
-        description="What decides a match: return, or a metric with one value per agent.",
+        description="What decides a match: return, or a metric with one value per agent; off: the outcome where the world has one, "
+        "else the return.",
     )
     measure: float = Field(
         0.1,

@@ -11,6 +11,7 @@ import pytest
 
 from interplay.core.errors import UserError
 from interplay.core.settings import build
+from interplay.train.making import registry_factory
 from interplay.train.play.single import SingleActor
 from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
 from interplay.train.settings import TrainSettings
@@ -98,6 +99,25 @@ def test_a_decision_is_learnt_from_as_often_as_asked(minibatch: int):
         numbers = worker.update()
     assert numbers["gradient_steps"] == 16
     assert numbers["rows"] == 30 * settings.num_worlds * 2
+
+
+@pytest.mark.parametrize(("mine", "rest"), [("agent0", "agent[!0]"), ("agent[01]", "agent[!01]")])
+def test_a_team_that_decides_in_some_steps_is_learnt_from_as_often(mine: str, rest: str):
+    """Five agents take turns, and each turn of its own is a decision of the team; the sum of 30 fractions has a deviation below 2.8."""
+    group = {"rollout": 30, "sequence": 5, "minibatch": 20, "replays": 2.0}
+    settings = settings_of(
+        qmix=group,
+        world={"id": "simulation/multi-corridor-turns"},
+        population={"by": "name", "groups": {"mine": [mine], "rest": [rest]}},
+        opponents={"rest": "random"},
+    )
+    with contextlib.closing(worker_of(settings, registry_factory(settings))) as worker:
+        worker.update()  # the replay fills
+        before = worker.agent_steps
+        steps = sum(worker.update()["gradient_steps"] for _ in range(30))
+        decisions = worker.agent_steps - before
+    assert decisions < 30 * 30 * settings.num_worlds / 2
+    assert steps == pytest.approx(decisions * 2.0 / 20, abs=4 * 2.8)
 
 
 def test_a_policy_plays_its_best_choice_whoever_asks(tmp_path: Path):

@@ -262,7 +262,7 @@ def test_ratings_of_a_league(tmp_path, monkeypatch):
     )
     table = LeagueTable(
         "pong/2p", 99, ("main", "main-1", "idle"), ("main", "main", ""), np.zeros(3, np.int64), np.array([30.0, 0.0, np.nan]), "main-1",
-        Payoff(total, matches), np.zeros(3),
+        Payoff(total, matches), np.zeros(3), "return",
     )  # fmt: skip
     monkeypatch.setattr("interplay.train.selfplay.league.reading.read_league", lambda run: table)
     assert ask(app_of(beneath(tmp_path)), "/api/sources").json["runs"][0]["ratings"]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.evaluate.tournaments.payoff import Payoff
+from interplay.evaluate.tournaments.payoff import ENOUGH, Payoff
 from interplay.evaluate.tournaments.ratings.bradley_terry import elo
 
 _CLOSE = 1e-6
@@ -26,7 +26,8 @@ class LeagueTable(NamedTuple):
         elo: (N,) float64; 0 for the anchor.
         anchor: name.
         payoff: results between the players.
-        nash: (N,) float64, an equilibrium mixture of the mean outcomes; pairs that never met count as even.
+        nash: (N,) float64, the equilibrium mixture of `mix_league`.
+        score: what decides a match.
     """
 
     world: str
@@ -38,6 +39,7 @@ class LeagueTable(NamedTuple):
     anchor: str
     payoff: Payoff
     nash: np.ndarray
+    score: str
 
     @property
     def order(self) -> list[int]:
@@ -54,6 +56,7 @@ class LeagueTable(NamedTuple):
         return {
             "world": self.world,
             "agent_steps": self.agent_steps,
+            "score": self.score,
             "anchor": self.anchor,
             "players": [
                 {
@@ -83,15 +86,20 @@ def rate_league(payoff: Payoff, anchors: Sequence[int]) -> tuple[np.ndarray, int
 
 
 def mix_league(payoff: Payoff) -> np.ndarray:
-    """(N,) an equilibrium mixture of the mean outcomes."""
-    return nash(payoff.merged())
+    """(N,) an equilibrium mixture of the mean outcomes; pairs with less than `ENOUGH` matches count as even.
+
+    A player that is even with all, for want of matches, is an equilibrium by itself: players with fewer such pairs are preferred.
+    """
+    unknown = (payoff.met < ENOUGH).mean(axis=1)
+    return nash(2.0 * payoff.win_rates(ENOUGH) - 1.0, unknown)
 
 
-def nash(payoff: np.ndarray) -> np.ndarray:
+def nash(payoff: np.ndarray, cost: np.ndarray | None = None) -> np.ndarray:
     """A mixture of players that no player beats, by a linear programme.
 
     Args:
         payoff: (N, N) antisymmetric, of the row against the column, see `Payoff.merged`.
+        cost: (N,) of each player; of several equilibria the cheapest is returned. None: any.
 
     Returns:
         (N,) float64, weights that sum to 1.
@@ -109,21 +117,18 @@ def nash(payoff: np.ndarray) -> np.ndarray:
     from scipy.optimize import linprog
 
     count = len(payoff)
-    # Maximise v with x^T payoff >= v for every column; the value of an antisymmetric game is 0.
-    above = np.hstack([-payoff.T, np.ones((count, 1))])
-    sums = np.append(np.ones(count), 0.0)[None]
+    # x^T payoff >= 0 for every column: the value of an antisymmetric game is 0.
     found = linprog(
-        np.append(np.zeros(count), -1.0),
-        above,
+        np.zeros(count) if cost is None else cost,
+        (payoff - payoff.T) / 2.0,
         np.zeros(count),
-        sums,
+        np.ones((1, count)),
         [1.0],
-        [(0.0, 1.0)] * count + [(None, None)],
         method="highs",
     )
     if found.status != 0:
         raise UserError(f"Nash: the linear programme of {count} players has no solution ({found.message})")
-    weights = np.maximum(found.x[:count], 0.0)
+    weights = np.maximum(found.x, 0.0)
     return weights / weights.sum()
 
 

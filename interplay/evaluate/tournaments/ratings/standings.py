@@ -168,6 +168,7 @@ def rate_players(
     seed: int = 0,
     resamples: int = RESAMPLES,
     score: str = "return",
+    apart: bool = False,
 ) -> Standings:
     """Rates the players of a tournament.
 
@@ -181,6 +182,7 @@ def rate_players(
     Args:
         together: K, players of a match.
         score: what decided the matches; if it is the outcome, even matches ended by a limit are cut, not drawn.
+        apart: every player has one side, so that an outcome alone says whether it won.
     """
     ordered = sorted(matches, key=lambda m: (m.match, m.matchup))
     wins, even = _tally(len(names), ordered, together)
@@ -206,7 +208,7 @@ def rate_players(
         total,
         even - cut,
         cut,
-        _tally_results(len(names), ordered, score),
+        _tally_results(len(names), ordered, score, apart),
         _mean_scores(len(names), ordered),
         elo(total),
         interval,
@@ -218,10 +220,13 @@ def rate_players(
     )
 
 
-def _tally_results(players: int, matches: Sequence[Match], score: str = "return") -> np.ndarray:
+def _tally_results(
+    players: int, matches: Sequence[Match], score: str = "return", apart: bool = False
+) -> np.ndarray:
     """(P, 4) int64, matches that each player won, lost, drew, and that were cut, in the order of `NAMES`.
 
-    The players with the best score win a match, the others lose it; it is drawn, or cut, if all scores are equal.
+    The players with the best score win a match, the others lose it; it is drawn, or cut, if all scores are equal. Outcomes of players
+    with one side each count by their sign, as in `interplay.evaluate.results`: a place in the middle is drawn.
 
     Example:
         >>> _tally_results(3, [Match((0, 1, 2), 0, (5.0, 3.0, 3.0), {}), Match((0, 1, 2), 1, (5.0, 5.0, 3.0), {})]).tolist()
@@ -232,7 +237,8 @@ def _tally_results(players: int, matches: Sequence[Match], score: str = "return"
         best, even = max(match.scores), min(match.scores) == max(match.scores)
         limit = score == OUTCOME and match.more.get("truncated", False)
         for player, own in zip(match.matchup, match.scores, strict=True):
-            result = ("cut" if limit else "drawn") if even else "won" if own == best else "lost"
+            ahead = own if apart and score == OUTCOME else 0 if even else 1 if own == best else -1
+            result = "won" if ahead > 0 else "lost" if ahead < 0 else "cut" if limit else "drawn"
             found[player, NAMES.index(result)] += 1
     return found
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from interplay.evaluate.tournaments.payoff import ENOUGH
 from interplay.evaluate.tournaments.ratings.bradley_terry import win_probability
 from interplay.train.selfplay.league.standing import ratings
 from interplay.train.settings.league import LearnerGroup
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from interplay.train.selfplay.league.league import League
 
 EMPTY = -1  # owner of an empty place
-ENOUGH = 10  # least matches of a win rate that decides on a restart (specification interfaces 11.2)
 
 
 class Decision(NamedTuple):
@@ -85,7 +85,7 @@ def _begins_anew(league: League, q: int, rule: LearnerGroup) -> bool:
 
 
 def _freeze(league: League, q: int, agent_steps: int) -> str:
-    """Copies a learner; its results so far move to the copy, and the learner counts as a new player."""
+    """Copies a learner; both count as new players, because the results so far are of weaker weights."""
     free = np.flatnonzero(league.owner < 0)
     if len(free):
         place = int(free[0])
@@ -98,7 +98,8 @@ def _freeze(league: League, q: int, agent_steps: int) -> str:
     league.copies[q] += 1
     league.serial[player] += 1
     league.owner[place], league.number[place], league.since[place] = q, league.copies[q], agent_steps
-    league.payoff.move(q, player)
+    league.payoff.forget(q)
+    league.payoff.forget(player)
     for stack in league.stacks.values():
         stack[league.learners + place] = stack[q]
     return league.name(player)

@@ -14,7 +14,7 @@ import numpy as np
 
 from interplay.evaluate.tournaments.payoff import Payoff
 from interplay.evaluate.tournaments.ratings.bradley_terry import win_probability
-from interplay.evaluate.tournaments.ratings.league_table import nash
+from interplay.evaluate.tournaments.ratings.league_table import mix_league
 from interplay.train.selfplay.league.standing import ratings
 from interplay.train.settings.league import MeetingGroup
 
@@ -55,7 +55,7 @@ def _candidates(league: League, q: int, meeting: MeetingGroup) -> tuple[np.ndarr
     if not len(frozen):
         return frozen, np.zeros(0)
     if meeting.by == "nash":
-        return frozen, nash(league.payoff.merged()[np.ix_(frozen, frozen)])
+        return frozen, mix_league(league.payoff.among(frozen))
     if meeting.by == "pfsp":
         return frozen, prioritised(league.payoff.win_rates(meeting.matches)[q, frozen], meeting.priority)
     points = ratings(league)
@@ -65,9 +65,9 @@ def _candidates(league: League, q: int, meeting: MeetingGroup) -> tuple[np.ndarr
 
 
 def _before(league: League, q: int, points: Mapping[str, float]) -> float:
-    """Points of a learner without matches since its newest copy: the copy's, or 0 after a restart."""
-    own = league.frozen_of([q])
-    return points.get(league.name(int(own[-1])), 0.0) if len(own) and league.age[q] else 0.0
+    """Points of a learner without matches since its newest copy: of its newest copy with matches, or 0 after a restart."""
+    rated = [points[name] for one in league.frozen_of([q]) if (name := league.name(int(one))) in points]
+    return rated[-1] if rated and league.age[q] else 0.0
 
 
 def least_played(league: League) -> np.ndarray:

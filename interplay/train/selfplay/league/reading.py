@@ -42,4 +42,5 @@ def read_league(run: Path | str, trust: bool = False) -> LeagueTable:
         )
     league = League(settings.league, populations, first)
     league.load(arrays)
-    return table(league, settings.world.id, checkpoint.agent_steps)
+    score = settings.league.score or str(checkpoint.record["league_score"])
+    return table(league, settings.world.id, checkpoint.agent_steps, score)

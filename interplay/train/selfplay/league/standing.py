@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from interplay.core.errors import UserError
-from interplay.evaluate.tournaments.payoff import Payoff
 from interplay.evaluate.tournaments.ratings.league_table import LeagueTable, mix_league, rate_league
 
 if TYPE_CHECKING:
@@ -19,19 +18,19 @@ def ratings(league: League) -> dict[str, float]:
     players = _met(league)
     if not len(players):
         return {}
-    points, _ = rate_league(_among(league, players), _anchors(league, players))
+    points, _ = rate_league(league.payoff.among(players), _anchors(league, players))
     return {league.name(int(one)): float(p) for one, p in zip(players, points, strict=True)}
 
 
-def table(league: League, world: str, agent_steps: int) -> LeagueTable:
-    """The table of a league in the world with id `world`, after `agent_steps`."""
+def table(league: League, world: str, agent_steps: int, score: str) -> LeagueTable:
+    """The table of a league in the world with id `world`, after `agent_steps`; `score` decides its matches."""
     players = _met(league)
     if not len(players):
         raise UserError(
             "league: no two players have finished a match against each other yet (of a learner against itself nothing is counted); "
             "train on with `interplay resume`, or with league.measure above 0"
         )
-    payoff = _among(league, players)
+    payoff = league.payoff.among(players)
     points, anchor = rate_league(payoff, _anchors(league, players))
     at, fixed = players - 2 * league.learners, players >= league.learners + league.places
     frozen = (at >= 0) & ~fixed
@@ -47,6 +46,7 @@ def table(league: League, world: str, agent_steps: int) -> LeagueTable:
         league.name(int(players[anchor])),
         payoff,
         mix_league(payoff),
+        score,
     )
 
 
@@ -54,10 +54,6 @@ def _met(league: League) -> np.ndarray:
     """Numbers of the players with matches."""
     players = league.all_players
     return players[league.payoff.met[np.ix_(players, players)].any(axis=1)]
-
-
-def _among(league: League, players: np.ndarray) -> Payoff:
-    return Payoff(*(array[np.ix_(players, players)] for array in league.payoff))
 
 
 def _anchors(league: League, players: np.ndarray) -> list[int]:
