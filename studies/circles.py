@@ -25,7 +25,7 @@ import numpy as np
 
 from interplay.core.settings import build, merge
 from interplay.evaluate.tournaments.payoff import Payoff
-from interplay.evaluate.tournaments.ratings.league_table import exploitability, nash
+from interplay.evaluate.tournaments.ratings.league_table import exploitability, mix_league
 from interplay.registry import make_world, training_settings
 from interplay.train.play.policy import load_policy
 from interplay.train.selfplay.league.reading import read_league
@@ -122,7 +122,7 @@ def measure(name: str, seed: int, out: Path) -> Found:
 
 def first_copies(payoff: Payoff, copies: list[int]) -> np.ndarray:
     """How an equilibrium mixes some copies, by their matches."""
-    return nash(payoff.merged()[np.ix_(copies, copies)])
+    return mix_league(payoff.among(np.array(copies)))
 
 
 def chances_of(run: Path, player: str) -> np.ndarray:

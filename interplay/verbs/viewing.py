@@ -271,7 +271,16 @@ class Newest:
     @property
     def words(self) -> str:
         """Name of the player, e.g. ``first at 1,000,000``."""
-        return words_of(self._now, self._player)
+        return words_of(self._now, self._player_at(self._now))
+
+    def _player_at(self, checkpoint: Path) -> str:
+        """The player of a league that plays there; empty: its first learner, or no league."""
+        from interplay.train.play.policy import restarted_copy
+
+        own = getattr(self._policy, "settings", None)
+        if self._player or own is None or not own.league.learners:
+            return self._player
+        return restarted_copy(checkpoint, own) or ""
 
     def renew(self) -> str | None:
         """Plays on with the weights of a newer checkpoint, if there is one; what it remembers stays.
@@ -295,6 +304,8 @@ class Newest:
             raise Replaced(
                 f"{self._run}: {changed} is another since its world was made, so that is made anew"
             )
+        if own is not None and own.league.learners:
+            names = [self._player_at(newest) or next(iter(own.league.learners))]
         load(read_populations(newest, names)[1])
         self._now = newest
         kept = self._policy.save()

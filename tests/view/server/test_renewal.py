@@ -181,3 +181,30 @@ def test_options_of_a_stage_and_steps_are_not_taken_for_others(tmp_path):
         writer.commit(record, "table", 1, settings(temptation=5.0))
     with pytest.raises(Replaced, match=r"world\.options"):
         newest.renew()
+
+
+def test_a_league_is_followed_by_its_first_learner_and_by_its_newest_copy_after_a_restart(tmp_path):
+    """The learner begins anew with each period, so that in the first one after it its newest copy plays."""
+    league = {"learners": {"main": {"meets": [{"by": "latest"}], "restart_after": 1}}}
+    settings = build(TrainSettings, {"world": {"id": "table"}, "league": league}, "test")
+    run, policy = tmp_path / "run", OneWeight()
+    policy.settings, policy.names = settings, ("main",)
+    policy.start(TableWorld(), 0)
+    (run / "checkpoints").mkdir(parents=True)
+
+    def save(steps: int, age: int, copies: int) -> None:
+        with CheckpointWriter(run, steps) as writer:
+            names = ["main", *(f"main-{number:04d}" for number in range(1, copies + 1))]
+            for choice, name in enumerate(names):
+                writer.write(f"policy-{name}", {"choice": np.float32([choice])})
+            owner, number = np.zeros(copies, np.int64), np.arange(1, copies + 1)
+            writer.write("pool", {"age": np.array([age]), "owner": owner, "number": number})
+            writer.commit({"populations": names}, world_id="table", world_version=1, settings=settings)
+
+    save(4, 0, 1)
+    newest, seen = Newest(run, policy, seed=0), []
+    assert newest.words == "run@main-0001 at 4"
+    for steps, age, copies in ((8, 1, 1), (12, 0, 2)):
+        save(steps, age, copies)
+        seen.append((newest.renew(), policy.choice))
+    assert seen == [("run at 8", 0), ("run@main-0002 at 12", 2)]
