@@ -288,8 +288,8 @@ describe("without a mouse", () => {
       await tab.keyboard.press("Enter");
       await tab.waitForFunction(() => window.interplay.player.live?.world.startsWith("werewolf/6") && window.interplay.player.shot, null, { timeout: 15_000 }); // Pong has gone
       await tab.keyboard.press("]");
+      await tab.waitForFunction(() => window.interplay.player.selected !== null);
       const seat = await tab.evaluate(() => window.interplay.player.selected); // the first that is still there
-      expect(seat).not.toBeNull();
       await tab.keyboard.press("t");
       await expect.poll(() => held(tab), { timeout: 15_000 }).toBe(seat); // after the first step, which compiles
       expect(await tab.evaluate(() => window.interplay.player.live!.status.waits)).toBe(true); // as all is chosen in a form
