@@ -76,7 +76,7 @@ def main() -> None:
         for what in ("newest", "mixture"):
             over_time = [getattr(run, what) for run in found[name]]
             each = " ".join(f"{values[-1]:.3f}" for values in over_time)
-            later = [values[len(values) // 2 :] for values in over_time]
+            later = np.concatenate([values[len(values) // 2 :] for values in over_time])
             print(
                 f"{name:7s} {what:7s} at the end {each}; over the second half least {np.min(later):.3f}, "
                 f"median {np.median(later):.3f}, most {np.max(later):.3f}",
