@@ -164,7 +164,7 @@ def _influences(report: TalkReport) -> None:
         for influence in report.influences
     ]
     title = "board edits: KL of the choice from what it would be had another said something else, nats"
-    _table(title, ("who", "phase", "viewers", "days", "name", "word", "unseen rows"), rows)
+    _table(title, ("population", "phase", "viewers", "days", "name", "word", "unseen rows"), rows)
 
 
 def _beliefs(report: TalkReport) -> None:

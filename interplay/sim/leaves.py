@@ -17,15 +17,19 @@ def walk(space: spaces.Space) -> Iterator[spaces.Space]:
     return (leaf for leaf, _ in pair(space, None))
 
 
-def pair(space: spaces.Space, parts: Any) -> Iterator[tuple[spaces.Space, Any]]:
-    """The leaves with their parts of a point or of an action mask, which may be None above its leaves."""
+def pair(space: spaces.Space, parts: Any, sort: bool = False) -> Iterator[tuple[spaces.Space, Any]]:
+    """The leaves with their parts of a point or of an action mask, which may be None above its leaves.
+
+    Args:
+        sort: by the keys of each Dict, as RLlib does; else in the order of the space.
+    """
     if isinstance(space, spaces.Dict):
-        for key, part in space.spaces.items():
-            yield from pair(part, None if parts is None else parts[key])
+        for key in sorted(space.spaces) if sort else space.spaces:
+            yield from pair(space.spaces[key], None if parts is None else parts[key], sort)
     elif isinstance(space, spaces.Tuple):
         own = [None] * len(space.spaces) if parts is None else parts
         for part, value in zip(space.spaces, own, strict=True):
-            yield from pair(part, value)
+            yield from pair(part, value, sort)
     else:
         yield space, parts
 

@@ -77,7 +77,7 @@ TABLES = {  # title's beginning -> head -> what stands below it, row by row
         "p": ["0.01"], "": ["listens"],
     },
     "board edits": {
-        "who": ["villager"], "phase": ["vote"], "viewers": ["12"], "days": ["0-3"], "name": [str(Estimate(0.5, 0.1, 9))],
+        "population": ["villager"], "phase": ["vote"], "viewers": ["12"], "days": ["0-3"], "name": [str(Estimate(0.5, 0.1, 9))],
         "word": [str(Estimate(0.25, 0.2, 9))], "unseen rows": ["0"],
     },
     "beliefs about living others when voting by day, 321": {

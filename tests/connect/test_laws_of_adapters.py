@@ -191,15 +191,15 @@ def test_the_ends_are_the_worlds(adapter, leave):
     wrap = {"to_aec": to_aec, "to_parallel": to_parallel}.get(adapter) or extra("ray.rllib", adapter)
     found = []
     for seed in range(12):
-        told = [
+        ends = [
             ends_of(env, seed)
             for env in (
                 WorldEnv(Line(1, leave=leave)),
                 as_parallel(wrap(of_world(Line(1, leave=leave)))),
             )
         ]
-        assert told[0] == told[1]
-        found += told[0].values()
+        assert ends[0] == told[1]
+        found += ends[0].values()
     assert set(found) == {(True, False), (False, True)}
 
 

@@ -156,11 +156,11 @@ def test_names_of_ratings_are_those_of_an_evaluation(algorithm: str, world: str,
     evaluation = Evaluation(settings, make, make_learner(settings, make, begins=True, say=str), 0)
     one = make(num_worlds=1, seed=0, first_world=0)
     one.reset()
-    told = {name for name in evaluation.evaluate(600) if not name.startswith("evaluate_")}
+    logged = {name for name in evaluation.evaluate(600) if not name.startswith("evaluate_")}
     evaluation.close()
-    assert set(evaluation.metric_names(one)) == told
+    assert set(evaluation.metric_names(one)) == logged
     shares = 4 if world == "battle/3m" and not own else 1
-    assert len(told) == (shares + 1) * (1 if algorithm == "vdn" else 2)
+    assert len(logged) == (shares + 1) * (1 if algorithm == "vdn" else 2)
 
 
 def test_worlds_with_an_outcome_are_rated_by_four_shares() -> None:

@@ -6,7 +6,7 @@ moves of a gridworld, MultiBinary, and spaces with a start are shifted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -103,7 +103,7 @@ def mask_row(space: spaces.Space, mask: Any) -> np.ndarray:
         array([1., 1., 0., 1., 1.], dtype=float32)
     """
     rows = []
-    for leaf, part in _sorted_pairs(space, mask):
+    for leaf, part in pair(space, mask, sort=True):
         count = sum(choices(leaf)) if is_countable(leaf) else 0
         # A Box's mask may be of its points or of its numbers; RLlib's logits are of each number's choices.
         of_box = isinstance(leaf, spaces.Box)
@@ -113,19 +113,6 @@ def mask_row(space: spaces.Space, mask: Any) -> np.ndarray:
             legal = np.asarray(part, bool) if of_box else masks.from_gymnasium(leaf, part)
         rows.append(legal.astype(np.float32))
     return np.concatenate(rows or [np.zeros(0, np.float32)])
-
-
-def _sorted_pairs(space: spaces.Space, mask: Any) -> Iterator[tuple[spaces.Space, Any]]:
-    """As `pair`, with the keys of every Dict sorted, as RLlib sorts them."""
-    if isinstance(space, spaces.Dict):
-        for key in sorted(space.spaces):
-            yield from _sorted_pairs(space.spaces[key], None if mask is None else mask[key])
-    elif isinstance(space, spaces.Tuple):
-        own = [None] * len(space.spaces) if mask is None else mask
-        for part, value in zip(space.spaces, own, strict=True):
-            yield from _sorted_pairs(part, value)
-    else:
-        yield space, mask
 
 
 def _is_shifted(leaf: spaces.Space) -> bool:

@@ -182,7 +182,7 @@ def rate_players(
     Args:
         together: K, players of a match.
         score: what decided the matches; if it is the outcome, even matches ended by a limit are cut, not drawn.
-        apart: every player has one side, so that an outcome alone says whether it won.
+        apart: every player has one side, so that its outcome alone shows whether it won.
     """
     ordered = sorted(matches, key=lambda m: (m.match, m.matchup))
     wins, even = _tally(len(names), ordered, together)
