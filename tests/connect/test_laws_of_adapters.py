@@ -198,7 +198,7 @@ def test_the_ends_are_the_worlds(adapter, leave):
                 as_parallel(wrap(of_world(Line(1, leave=leave)))),
             )
         ]
-        assert ends[0] == told[1]
+        assert ends[0] == ends[1]
         found += ends[0].values()
     assert set(found) == {(True, False), (False, True)}
 
