@@ -41,7 +41,8 @@ def cluster(address: str = "auto", *, out: Path = Path("runs"), json: bool = Fal
                 f"machine {number}: {one['name']} ({one['address']}), {one['cores']} cores for Ray, {one['processor']}, {seen}"
             )
         for name, values in report.differences.items():
-            typer.echo(f"{name} differs: {', '.join(map(str, values))}")
+            here = f"; this command has {report.versions[name]}" if name in report.versions else ""
+            typer.echo(f"{name} differs: {', '.join(map(str, values))}{here}")
         for size, milliseconds in report.exchange.items():
             typer.echo(f"a gradient of {size:,} numbers: {milliseconds:.2f} ms to gather")
     if not report.is_sound:

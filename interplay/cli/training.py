@@ -16,6 +16,8 @@ from interplay.core.loading import load
 from interplay.verbs import playing, training
 from interplay.verbs.run import Run
 
+_WIDE = 100_000  # agent-steps of an update (docs/machines.md)
+
 
 @declared(
     training.train,
@@ -181,6 +183,10 @@ def _forecast(
         f"this machine, {workers} worker{'s' * (workers > 1)}, {costs.updates} updates after the first: "
         f"{costs.update:.3g} s an update of {costs.agent_steps:,.0f} agent-steps and {costs.gradient_steps:.0f} gradient steps"
     )
+    if costs.agent_steps > _WIDE:
+        typer.echo(
+            f"beyond {_WIDE:,} agent-steps an update more learn less from each; compare with fewer num_worlds"
+        )
     most_updates, most_seconds = settings.train.max_updates, settings.train.max_seconds
     for count in dict.fromkeys((1, machines)):
         each = costs.on(count)

@@ -208,7 +208,10 @@ def _collect(pipe: Any, remote: _Remote) -> None:
             pipe.send(message)
     except (ray.exceptions.RayError, OSError) as error:
         if not began and not remote.ended(0.0):
-            remote.tell(f"a process has not begun: {_reason(error)}")
+            why = _reason(error)
+            if "cancelled" in why and os.environ.get("RAY_AUTH_MODE") == "token":
+                why += "; was the head started with RAY_AUTH_MODE=token?"
+            remote.tell(f"a process has not begun: {why}")
     remote.end(code)
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import shutil
+import socket
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -190,7 +192,7 @@ def os_errors_as_user_errors(action: str, path: Path, safe: str = "") -> Iterato
 class FileLock:
     """Keeps other processes out; the operating system frees it when the holder ends, also by ``kill -9``.
 
-    The lock is an flock on a file with the holder's process id. The file remains and means
+    The lock is an flock on a file with the holder's process id and host. The file remains and means
     nothing by itself. On systems without flock (Windows) there is no protection.
 
     Example:
@@ -209,19 +211,19 @@ class FileLock:
         """Whether this object holds the lock."""
         return self._handle is not None
 
-    def acquire(self) -> int | None:
+    def acquire(self) -> str | None:
         """Takes the lock without waiting.
 
         Returns:
-            None when it was taken, else the process id of the holder (0 if it did not write one yet).
+            None when it was taken, else the holder, ``4242 of HOST``; "?" if it did not write this yet.
         """
         handle = os.open(self.path, os.O_RDWR | os.O_CREAT | _NO_LINKS, 0o644)
         try:
             if not _flock(handle):
-                text = os.read(handle, 32).decode(errors="replace").strip()
-                return int(text) if text.isdecimal() else 0
+                text = os.read(handle, 300).decode(errors="replace").strip()
+                return text if re.fullmatch(r"\d+ of [\w.-]+", text) else "?"
             os.ftruncate(handle, 0)
-            os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
+            os.pwrite(handle, f"{os.getpid()} of {socket.gethostname()}\n".encode(), 0)
             self._handle, handle = handle, -1
             return None
         finally:

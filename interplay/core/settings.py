@@ -66,7 +66,10 @@ class Settings(pydantic.BaseModel):
     also_called: ClassVar[Mapping[str, str]] = {}
     most_integer: ClassVar[int] = MOST
     read_with: ClassVar[Mapping[str, tuple[str, Any]]] = {}
-    model_config = pydantic.ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
+    # An option of a world may be inf, which as JSON would become null by default.
+    model_config = pydantic.ConfigDict(
+        strict=True, frozen=True, extra="forbid", allow_inf_nan=False, ser_json_inf_nan="constants"
+    )
 
     def code_names(self) -> Iterator[tuple[str, Any]]:
         """Key and value of each program name, ``module:attribute``, and of its options; a name comes before its options.

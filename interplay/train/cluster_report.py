@@ -11,12 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from interplay.core import versions as core_versions
 from interplay.core.errors import UserError
 from interplay.core.helping import processor_model
 from interplay.core.processes import LOST, TaskProcess, kill_all, receive
+from interplay.core.shared_folder import marked
 from interplay.train.over_machines import versions
 from interplay.train.parallel.machines import Machines, Network
-from interplay.train.places import PATIENCE, Hosts, address_of, free_port, marked
+from interplay.train.places import PATIENCE, Hosts, address_of, free_port
 
 SIZES = (20_000, 177_000)  # float32 numbers: gradients of a small and a middling network
 TIMES = 50
@@ -27,11 +29,13 @@ class Report(NamedTuple):
 
     Attributes:
         machines: of each: name, address, cores, processor, whether it sees the folder.
-        differences: what machines do not have in common -> its value on each.
+        versions: of this command.
+        differences: in what machines are not equal to each other, or to the command in `versions` -> its value on each.
         exchange: numbers of a vector -> median milliseconds in which all machines have its sum; {} with one machine.
     """
 
     machines: tuple[dict[str, Any], ...]
+    versions: dict[str, str]
     differences: dict[str, list[Any]]
     exchange: dict[int, float]
 
@@ -59,13 +63,13 @@ def report_on(hosts: Hosts, folder: Path) -> Report:
     try:
         with marked(folder) as mark:
             for number, one in enumerate(every):
-                one.send(number, str(mark))
+                one.send(number, mark)
             answers = _answers(every)
-        facts = [answer["versions"] for answer in answers]
+        facts, mine = [answer["versions"] for answer in answers], core_versions.versions()
         differences = {
             name: [fact[name] for fact in facts]
             for name in facts[0]
-            if any(fact[name] != facts[0][name] for fact in facts)
+            if any(fact[name] != mine.get(name, facts[0][name]) for fact in facts)
         }
         most = 1 << (len(every).bit_length() - 1)
         exchange = {}
@@ -80,7 +84,7 @@ def report_on(hosts: Hosts, folder: Path) -> Report:
         {"name": host.name, "address": host.address, "cores": host.cores, **answer["machine"]}
         for host, answer in zip(found, answers, strict=True)
     )
-    return Report(rows, differences, exchange)
+    return Report(rows, mine, differences, exchange)
 
 
 def _answers(every: Sequence[TaskProcess]) -> list[Any]:

@@ -10,6 +10,7 @@ from interplay.core import versions as core_versions
 from interplay.core.errors import UserError
 from interplay.core.overdue import OVERDUE
 from interplay.core.settings import changed
+from interplay.core.settings_text import show
 from interplay.core.stopping import Stop
 from interplay.train.devices import CPU
 from interplay.train.interfaced import through_interfaces
@@ -28,9 +29,9 @@ def versions() -> dict[str, Any]:
     return core_versions.versions() | xla.describe()
 
 
-def values(settings: TrainSettings) -> dict[str, Any]:
-    """Settings in which the machines of a run must be equal, by their dotted names."""
-    found = dict(_leaves(settings.model_dump(mode="json")))
+def values(settings: TrainSettings) -> dict[str, str]:
+    """Settings in which the machines of a run must be equal, as TOML, by their dotted names."""
+    found = {name: show(value) for name, value in _leaves(settings.model_dump(mode="json"))}
     del found["train.workers"], found["pins.folder"]
     return found
 

@@ -5,24 +5,23 @@ Each process trains as with ``--nodes`` (`over_machines`). This one prints the l
 
 from __future__ import annotations
 
-import contextlib
-import os
 import signal
 import socket
 import sys
-import tempfile
 import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from interplay.core.errors import UserError
 from interplay.core.processes import LOST, PATIENCE, Place, TaskProcess, kill_all, receive
+from interplay.core.shared_folder import check_mark, marked
 from interplay.core.stopping import Stop, finishing
 from interplay.core.trust import add_trusted, programs
+from interplay.core.versions import check_versions, versions
 from interplay.train.parallel import machines as network
 from interplay.train.parallel.exchange import LostWorker
 from interplay.train.parallel.machines import Machines
@@ -194,14 +193,6 @@ def _choose(
     return there[:fit]
 
 
-@contextlib.contextmanager
-def marked(folder: Path) -> Iterator[Path]:
-    """A file in a folder, which is made, by which other machines find out whether they see it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(prefix=".interplay-", dir=folder.absolute()) as mark:
-        yield Path(mark.name)
-
-
 class _Attempt:
     """One start of all machines, until the run ends or one of them is lost."""
 
@@ -223,7 +214,8 @@ class _Attempt:
         try:
             with marked(job.run.parent) as mark:
                 self._all = [
-                    TaskProcess(work, str(mark), place=hosts.at(host, self._workers)) for host in self._chosen
+                    TaskProcess(work, mark, versions(), place=hosts.at(host, self._workers))
+                    for host in self._chosen
                 ]
                 coordinator = self._meet(stop)
             for node, one in enumerate(self._all):
@@ -316,11 +308,12 @@ class _Attempt:
         raise LostWorker("".join([*self._said[gone], f"{self._names[gone]} was lost"]))
 
 
-def work(pipe: Any, mark: str) -> None:
+def work(pipe: Any, mark: str, wanted: Mapping[str, str]) -> None:
     """Trains a job of the pipe on this machine.
 
     Args:
-        mark: a file beside the run, made by the command.
+        mark: a file beside the run, for `check_mark`.
+        wanted: versions of the command.
     """
     lock = threading.Lock()
 
@@ -328,11 +321,11 @@ def work(pipe: Any, mark: str) -> None:
         with lock:
             pipe.send((kind, text))
 
-    if not os.path.exists(mark):
-        send(
-            REFUSED,
-            f"it does not see {os.path.dirname(mark)}; put the run on storage that all machines share",
-        )
+    try:
+        check_mark(mark)
+        check_versions(wanted)
+    except UserError as error:
+        send(REFUSED, str(error))
         return
     send(READY, str(free_port()))
     job: Job = pipe.recv()

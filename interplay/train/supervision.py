@@ -6,6 +6,7 @@ import contextlib
 
 from interplay.core.errors import UserError
 from interplay.core.files import short_path
+from interplay.core.helping import processors
 from interplay.core.overdue import OVERDUE
 from interplay.core.stopping import Stop
 from interplay.train.actors import make_worker
@@ -46,6 +47,7 @@ def supervise(
 ) -> None:
     """Trains, and continues from the last checkpoint whenever a worker of a single machine is lost."""
     faults = Faults()
+    _tell_of_cores(folder.settings.train.workers)
     folder.begin_copies()
     while True:
         try:
@@ -69,6 +71,14 @@ def supervise(
         tell(f"{lost}; going on from {where}")
         if checkpoint is None:
             learner = make_learner(folder.settings, make, begins=True, say=str)
+
+
+def _tell_of_cores(workers: int) -> None:
+    if workers > (cores := processors()):
+        fit = 1 << (cores.bit_length() - 1)
+        tell(
+            f"train.workers = {workers} share {cores} core{'s' * (cores > 1)}; --workers {fit} is faster, with the same result"
+        )
 
 
 def _train(

@@ -13,6 +13,7 @@ from interplay.core.errors import UserError
 from interplay.core.overdue import OVERDUE
 from interplay.core.processes import HERE, Place
 from interplay.core.settings import build
+from interplay.core.shared_folder import check_mark
 from interplay.evaluate.tournaments.farm import give_up
 from interplay.evaluate.tournaments.folder import kind_of, read_settings
 from interplay.evaluate.tournaments.matches import default_score
@@ -56,9 +57,10 @@ def standing_in(
         trust: its settings may name programs; the runs among its players are not trusted with it.
     """
     if kind_of(out) == "merge":
-        if record:
+        if record or workers > 1 or place is not HERE:
             raise UserError(
-                f"--record {record}: merges are not recorded; `interplay record RUN --out match.replay` records a run"
+                f"{out}: merges do not read --workers, --ray and --record; leave them out; "
+                "`interplay record RUN --out match.replay` records a run"
             )
         homes = read_settings(out, MergeSettings, trust)
         kept = homes.model_dump(exclude={"kind", "homes", "identities", "runs", "populations"})
@@ -123,15 +125,22 @@ def round_robin(
 
 
 def begin_round_robin(
-    settings_json: str, trust: bool, step_limit: float | None, out: str = "", record: int = 0
+    settings_json: str, trust: bool, step_limit: float | None, mark: str = "", record: int = 0
 ) -> Callable[[Any], Any]:
-    """A process of a round robin: finds the players and gives what plays a block, and records `record` of every matchup and seat in `out`."""
+    """Begins a process of a round robin: finds the players; returns `Blocks.play`.
+
+    Args:
+        mark: a file in the tournament's folder, for `check_mark`.
+        record: matches of every matchup and seat to record, in that folder.
+    """
     OVERDUE.limit, OVERDUE.give_up = step_limit or math.inf, give_up
+    if record:
+        check_mark(mark)
     settings = RoundRobinSettings.model_validate_json(settings_json)
     with closing(open_world(settings.world, 1, **settings.options)) as world:
         found = [find_contestant(name, world, settings.greedy, trust=trust) for name in settings.players]
     same_as_before(settings.players, settings.identities, [contestant.identity for contestant in found])
-    plan = plan_recordings(settings, Path(out), record) if record else None
+    plan = plan_recordings(settings, Path(mark).parent, record) if record else None
     return Blocks(settings, [contestant.policy for contestant in found], plan).play
 
 

@@ -13,10 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from interplay.core.errors import UserError
 from interplay.core.settings import build
 from interplay.train.settings import TrainSettings
 from interplay.train.trainer import train
+from interplay.verbs.tournament_kinds import standing_in
 from tests.cli.command import MARSH, ROOT, refusal, typed
+from tests.evaluate.farm_play import FewCores
 from tests.train.real_run import SETTINGS
 
 DUEL = "survival/1v1-heals-low"
@@ -106,6 +109,9 @@ def test_folders_are_needed_and_told_apart(capsys, tmp_path):
         capsys, *CUP, "--resume", "--out", tmp_path / "cup"
     )
     assert "go on with it by --resume" in refusal(capsys, *MERGE, "--out", tmp_path / "cup")
+    for more in ({"record": 1}, {"workers": 2}, {"place": FewCores(0)}):
+        with pytest.raises(UserError):
+            standing_in(tmp_path / "cup", **more)
 
 
 @pytest.mark.parametrize(

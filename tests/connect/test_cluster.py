@@ -138,6 +138,17 @@ def test_a_tournament_has_the_results_of_one_process(tmp_path: Path, cluster: di
     assert len(here) == 18
 
 
+def test_killed_processes_cost_no_match(cluster: dict[str, str]) -> None:
+    """Processes and Ray's actors by turns; the program compares the table with the expected one."""
+    words = ("--matches", "300", "--kills", "10", "--ray", ADDRESS)
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(
+        [sys.executable, "-m", "bench.ledger", *words], env=cluster, stderr=pipe, stdout=pipe, text=True
+    )
+    said = finished(process)  # with another exit code if a match is missing or there twice
+    assert int(said.splitlines()[-1].split()[0]) >= 2, said  # Ray prints lines before it
+
+
 def test_a_sweep_has_the_runs_of_one_machine(tmp_path: Path, cluster: dict[str, str]) -> None:
     """Of a world in the command's folder."""
     (tmp_path / "own_corridor.py").write_text(OWN_WORLD)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -89,21 +90,21 @@ def test_lock_names_its_holder_and_is_freed_by_kill_9(tmp_path: Path) -> None:
         try:
             assert holder.stdout is not None
             assert holder.stdout.readline().strip() == "None"
-            assert files.FileLock(path).acquire() == holder.pid
-            with pytest.raises(UserError, match=f"process {holder.pid}"), files.FileLock(path):
+            assert files.FileLock(path).acquire() == f"{holder.pid} of {socket.gethostname()}"
+            with pytest.raises(UserError, match=f"process {holder.pid} of"), files.FileLock(path):
                 pass
         finally:
             holder.kill()
     with files.FileLock(path) as lock:
         assert lock.held
-        assert path.read_text() == f"{os.getpid()}\n"
+        assert path.read_text() == f"{os.getpid()} of {socket.gethostname()}\n"
     assert not lock.held
 
 
 def test_lock_is_exclusive_within_one_process(tmp_path: Path) -> None:
     first, second = files.FileLock(tmp_path / "l"), files.FileLock(tmp_path / "l")
     assert first.acquire() is None
-    assert second.acquire() == os.getpid()
+    assert second.acquire() == f"{os.getpid()} of {socket.gethostname()}"
     first.release()
     first.release()
     assert second.acquire() is None
@@ -146,8 +147,8 @@ def test_a_lock_forgets_the_tail_of_a_longer_pid(tmp_path: Path) -> None:
     path = tmp_path / "l"
     path.write_text("99999999999999\nand more\n")
     with files.FileLock(path):
-        assert path.read_text() == f"{os.getpid()}\n"
-        assert files.FileLock(path).acquire() == os.getpid()
+        assert path.read_text() == f"{os.getpid()} of {socket.gethostname()}\n"
+        assert files.FileLock(path).acquire() == f"{os.getpid()} of {socket.gethostname()}"
 
 
 def test_links_are_not_followed_out_of_a_folder(tmp_path: Path) -> None:

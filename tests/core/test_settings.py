@@ -168,11 +168,14 @@ trees = st.recursive(scalars, lambda inside: st.lists(inside) | st.dictionaries(
     limit=st.none() | st.floats(0, 1e300),
     sizes=st.lists(st.integers(-(2**63), 2**63 - 1)),
 )
-def test_toml_round_trip(tmp_path_factory: pytest.TempPathFactory, name, options, limit, sizes) -> None:
+def test_toml_and_json_keep_every_value(
+    tmp_path_factory: pytest.TempPathFactory, name, options, limit, sizes
+) -> None:
     settings = Outer(name=name, options=options, inner=Inner(limit=limit, sizes=tuple(sizes)))
     path = tmp_path_factory.getbasetemp() / "round.toml"
     path.write_bytes(to_toml(settings).encode())
     assert from_toml(path, Outer) == settings
+    assert Outer.model_validate_json(settings.model_dump_json()) == settings
 
 
 def test_what_toml_lacks_is_refused() -> None:

@@ -294,6 +294,13 @@ def test_a_process_that_finds_another_player_says_so(tmp_path: Path) -> None:
         run_round_robin(settings, policies, tmp_path / "cup", farm=farm)
 
 
+def test_a_machine_that_does_not_see_the_folder_records_no_match(tmp_path: Path) -> None:
+    settings = cup(("random", "rock"), matches=4)
+    with pytest.raises(UserError, match=f"machine {socket.gethostname()} .* {tmp_path}"):
+        begin_round_robin(settings.model_dump_json(), False, None, str(tmp_path / "mark"), 1)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_who_plays_a_long_match_is_ended_when_another_fails(tmp_path: Path) -> None:
     began = time.monotonic()
     with ResultsLog(None) as log, pytest.raises(UserError, match="it cannot be played"):

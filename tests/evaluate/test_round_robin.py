@@ -128,7 +128,7 @@ def test_a_setting_that_only_one_of_two_tournaments_knows_makes_them_two(tmp_pat
 def test_two_processes_do_not_share_a_folder(tmp_path):
     out = tmp_path / "cup"
     out.mkdir()
-    with FileLock(out / ".lock"), pytest.raises(UserError, match=f"is in use by process {os.getpid()}; wait"):
+    with FileLock(out / ".lock"), pytest.raises(UserError, match=f"is in use by process {os.getpid()} of "):
         cup.play(out)
 
 

@@ -57,3 +57,8 @@ def test_the_printed_forecast_adds_up(
     assert f"{1e5 / seconds:,.0f} agent-steps/s" in two
     assert f"{seconds * 4 / 3600:.3g} core-hours; each receives {80 / seconds * 100:,.1f} MB/s" in two
     assert "3.5 MB" in saved
+    monkeypatch.setattr(
+        "interplay.train.forecast.measure", lambda _settings: costs._replace(agent_steps=1e5 + 1)
+    )
+    run(["train", "dilemma/fixed", "--steps", "100000", "--workers", "2", "--dry-run"])
+    assert "fewer num_worlds" in capsys.readouterr().out.splitlines()[1]

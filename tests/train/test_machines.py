@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -232,7 +233,9 @@ def test_a_run_that_another_process_trains_is_refused_without_a_new_start(tmp_pa
     hosts, run, settings = TwoHosts(), tmp_path / "run", settings_of("ppo", 5)
     with RunFolder.create(run, settings), pytest.raises(UserError) as caught:
         train_on(hosts, run, None, nodes=2, workers=1, shards=4)
-    assert str(caught.value).startswith(f"machine 0 (a): {run} is in use by process {os.getpid()};")
+    assert str(caught.value).startswith(
+        f"machine 0 (a): {run} is in use by process {os.getpid()} of {socket.gethostname()};"
+    )
     assert len(hosts.started) == 2
     assert [process.exitcode is not None for process in hosts.started] == [True, True]
 

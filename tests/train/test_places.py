@@ -20,6 +20,7 @@ from interplay.core.errors import UserError
 from interplay.core.processes import Place
 from interplay.core.settings import changed
 from interplay.core.stopping import Stop
+from interplay.core.versions import versions as command_versions
 from interplay.train import cluster_report, places
 from interplay.train.cluster_report import report_on
 from interplay.train.over_machines import follow_lead, values, versions, with_workers
@@ -253,7 +254,7 @@ def test_workers_are_as_many_as_the_machines_shards(tmp_path: Path) -> None:
 
 def test_a_machine_that_does_not_see_the_run_s_storage_is_refused(tmp_path: Path) -> None:
     mine, theirs = multiprocessing.Pipe()
-    places.work(theirs, str(tmp_path / "mark"))
+    places.work(theirs, str(tmp_path / "mark"), {})
     assert mine.recv()[0] == REFUSED
 
     class Apart(Scripted):
@@ -261,11 +262,30 @@ def test_a_machine_that_does_not_see_the_run_s_storage_is_refused(tmp_path: Path
             assert Path(arguments[0]).parent == tmp_path  # beside the run, while machines begin
             assert Path(arguments[0]).exists()
             mine, theirs = multiprocessing.Pipe()
-            work(theirs, str(tmp_path / "elsewhere"))
+            work(theirs, str(tmp_path / "elsewhere"), arguments[1])
             return mine, Ended()
 
     with pytest.raises(UserError, match=r"machine 0 \(a\)"):
         train_on(Apart(2, act=end), tmp_path / "run", PPO, 1, 2, shards=4)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_machine_with_another_version_than_the_command_is_refused_also_when_it_trains_alone(
+    tmp_path: Path,
+) -> None:
+    class Older(Scripted):
+        def start(self, work: Callable[..., None], arguments: tuple[Any, ...]) -> tuple[Any, Ended]:
+            mark, wanted = arguments
+            assert wanted == command_versions()
+            mine, theirs = multiprocessing.Pipe()
+            work(theirs, mark, wanted | {"numba": "9.9.9"})
+            return mine, Ended()
+
+    numba = command_versions()["numba"]
+    with pytest.raises(
+        UserError, match=rf"machine 0 \(a\): .* has numba = {numba}, this command has 9\.9\.9"
+    ):
+        train_on(Older(2, act=end), tmp_path / "run", PPO, 1, 2, shards=4)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -370,7 +390,7 @@ class Answering(Failing):
 
 
 def test_a_report_names_the_machine_that_does_not_see_the_folder(tmp_path: Path) -> None:
-    hosts = Answering(({"jaxlib": "1"}, True), ({"jaxlib": "1"}, False), ({"jaxlib": "1"}, True))
+    hosts = Answering(({"xla_flags": "1"}, True), ({"xla_flags": "1"}, False), ({"xla_flags": "1"}, True))
     report = report_on(hosts, tmp_path / "runs")
     assert [(one["name"], one["sees_folder"]) for one in report.machines] == [
         ("a", True), ("b", False), ("c", True)
@@ -402,11 +422,18 @@ def test_an_exchange_is_reported_in_milliseconds(tmp_path: Path, monkeypatch: py
 
 
 def test_a_report_holds_all_values_of_what_differs_and_measures_nothing(tmp_path: Path) -> None:
-    hosts = Answering(*[({"jaxlib": own, "numba": "3"}, True) for own in ("1", "1", "2")])
+    hosts = Answering(*[({"xla_flags": own, "machine": "3"}, True) for own in ("1", "1", "2")])
     report = report_on(hosts, tmp_path / "runs")
-    assert report.differences == {"jaxlib": ["1", "1", "2"]}
+    assert report.differences == {"xla_flags": ["1", "1", "2"]}
     assert (report.exchange, report.is_sound, hosts.met) == ({}, False, [])
     assert hosts.asked == [("a", 1), ("b", 1), ("c", 1)]
+
+
+def test_a_report_compares_the_command_too(tmp_path: Path) -> None:
+    report = report_on(Answering(({"xla_flags": "1", "numba": "9.9.9"}, True)), tmp_path / "runs")
+    assert report.differences == {"numba": ["9.9.9"]}
+    assert report.versions == command_versions()
+    assert not report.is_sound
 
 
 @pytest.fixture
@@ -456,6 +483,16 @@ def test_machines_that_differ_are_refused_by_all_with_both_values(
     assert compared(joined(nodes), facts) == nodes * [
         f"machine {nodes - 1} ({here}) has {name} = {theirs}, machine 0 ({here}) has {ours[name]}; start all machines alike"
     ]
+
+
+@pytest.mark.parametrize("lead", [True, False])
+def test_all_machines_refuse_what_one_alone_has(joined: Callable[[int], list[Network]], lead: bool) -> None:
+    endless = values(changed(PPO, {"world": {"options": {"length": float("inf")}}}, "test"))
+    facts = [endless, values(PPO)] if lead else [values(PPO), endless]
+    here, first, second = socket.gethostname(), *(("inf", None) if lead else (None, "inf"))
+    line = f"machine 1 ({here}) has world.options.length = {second}, machine 0 ({here}) has {first}"
+    assert compared(joined(2), facts) == 2 * [f"{line}; start all machines alike"]
+    assert compared(joined(2), [endless, endless]) == ["", ""]
 
 
 def test_machines_may_have_different_numbers_of_workers(joined: Callable[[int], list[Network]]) -> None:

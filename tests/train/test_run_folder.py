@@ -90,7 +90,7 @@ def test_a_second_process_is_refused_with_the_pid_until_the_first_is_killed(tmp_
             assert holder.stdout is not None
             assert holder.stdout.readline() == "open\n"
             for attempt in (RunFolder.open, lambda path: RunFolder.create(path, ASKED)):
-                with pytest.raises(UserError, match=f"is in use by process {holder.pid}; wait"):
+                with pytest.raises(UserError, match=f"is in use by process {holder.pid} of "):
                     attempt(tmp_path)
         finally:
             holder.kill()

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 
 from interplay.core import processes
 from interplay.core.errors import UserError
+from interplay.core.processes import HERE
 from interplay.evaluate.tournaments.results_log import ResultsLog
 from interplay.registry import training_settings
 from interplay.train.run.checkpoint import latest_checkpoint, read_checkpoint
@@ -449,6 +450,40 @@ def test_a_machine_with_another_version_trains_no_run(tmp_path, monkeypatch):
     with pytest.raises(UserError, match=rf"{socket.gethostname()} .*jaxlib = {there['jaxlib']}, .* 0\.1;"):
         sweep(small(seeds=2), tmp_path, workers=1, stream=io.StringIO(), place=FewCores(1))
     assert not list(tmp_path.glob("seed-*"))
+
+
+class OtherDisk:
+    """This machine, whose processes find the folder `there` under the path `out`."""
+
+    def __init__(self, out: Path, there: Path) -> None:
+        self._paths = str(out), str(there)
+
+    def start(self, work, arguments):
+        return HERE.start(work_in_other_folder, (work, arguments, *self._paths))
+
+    def cores(self) -> int:
+        return 1
+
+
+def work_in_other_folder(pipe, work, arguments, out: str, there: str) -> None:
+    def moved(values):
+        return [
+            type(one)(str(one).replace(out, there)) if isinstance(one, str | Path) else one for one in values
+        ]
+
+    receive = pipe.recv
+    pipe.recv = lambda: Job(*moved(receive()))
+    work(pipe, *moved(arguments))
+
+
+def test_a_machine_with_another_folder_of_that_path_trains_no_run(tmp_path):
+    out, there = tmp_path / "out", tmp_path / "there"
+    (there / "logs").mkdir(parents=True)
+    with pytest.raises(UserError, match=f"machine {socket.gethostname()} "):
+        sweep(small(seeds=2), out, workers=1, stream=io.StringIO(), place=OtherDisk(out, there))
+    assert not list(there.glob("seed-*"))
+    assert "done" not in (out / "sweep.jsonl").read_text()
+    assert sorted(path.name for path in out.iterdir()) == [".lock", "logs", "sweep.jsonl", "sweep.toml"]
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ not logged are reproduced by the next one.
 from __future__ import annotations
 
 import os
+import socket
 import time
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -204,7 +205,8 @@ def _work(
         check_versions(wanted)
         play = begin(*arguments)
     except UserError as error:
-        pipe.send(({}, _BUSY, str(error)))
+        where = f"on {socket.gethostname()}: " if wanted else ""
+        pipe.send(({}, _BUSY, f"{where}{error}"))
         return
     pipe.send(({}, _BUSY, None))  # it has begun
     while True:

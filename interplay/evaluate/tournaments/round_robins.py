@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -14,6 +14,7 @@ from pydantic import Field, model_validator
 from interplay.core.errors import UserError
 from interplay.core.policy import Policy
 from interplay.core.processes import HERE, Place
+from interplay.core.shared_folder import marked
 from interplay.core.world import World
 from interplay.evaluate.tournaments.farm import ABORTED, Play, Result, Unit, blocks_of, play_here, play_units
 from interplay.evaluate.tournaments.folder import TournamentFolder, TournamentSettings
@@ -149,10 +150,11 @@ def run_round_robin(
     """
     apart = check_world(settings) == settings.per_match
     check_count(record, len(settings.matchups), settings.per_match, settings.matches, out is not None)
-    with TournamentFolder(out, settings, resume) as folder:
+    with ExitStack() as marks, TournamentFolder(out, settings, resume) as folder:
         plan = None if folder.path is None or not record else plan_recordings(settings, folder.path, record)
         if farm is not None and plan is not None:
-            farm = farm._replace(arguments=(*farm.arguments, str(folder.path), record))
+            mark = marks.enter_context(marked(plan.folder.parent))
+            farm = farm._replace(arguments=(*farm.arguments, mark, record))
         play_missing(settings, policies, folder.log, on_progress, farm, plan)
         matches = read_matches(settings, folder.log)
         if repeated := sum(_repeats(settings, folder.log, matchup) for matchup in settings.matchups):

@@ -161,8 +161,8 @@ class Network:
         own = facts | {"host": socket.gethostname()}
         every = [parse_json(text) for text in self.texts(json.dumps(own))]
         for node, other in enumerate(every):
-            for name in facts:
-                if other.get(name) != every[0].get(name):
+            for name in {**every[0], **other}:
+                if name != "host" and other.get(name) != every[0].get(name):
                     raise UserError(
                         f"machine {node} ({other['host']}) has {name} = {other.get(name)}, "
                         f"machine 0 ({every[0]['host']}) has {every[0].get(name)}; start all machines alike"

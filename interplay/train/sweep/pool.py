@@ -17,11 +17,12 @@ class Pool:
 
     Args:
         most: number of processes.
+        mark: a file in the sweep's folder.
         place: starts them.
     """
 
-    def __init__(self, most: int, place: Place = HERE) -> None:
-        self._most, self._place = most, place
+    def __init__(self, most: int, mark: str, place: Place = HERE) -> None:
+        self._most, self._mark, self._place = most, mark, place
         self._all: list[TaskProcess] = []
         self._starts, self._early = Starts(), 0
         self._versions = {} if place is HERE else versions()
@@ -43,7 +44,7 @@ class Pool:
             UserError: if none begins.
         """
         while self._early < EARLY and len(self._all) < min(self._most, len(self.busy) + runs):
-            self._all.append(TaskProcess(work, self._versions, place=self._place))
+            self._all.append(TaskProcess(work, self._versions, self._mark, place=self._place))
         self._starts.check(self._all)
 
     def submit(self, name: str, job: Job) -> None:
@@ -54,7 +55,7 @@ class Pool:
         """Waits up to `seconds`; yields names of runs with their outcome, or the exit code of a lost process.
 
         Raises:
-            UserError: of a machine with other versions, or if processes are lost before they begin.
+            UserError: of a machine with other versions or without the folder, or if processes are lost before they begin.
         """
         for one, outcome in receive(self._all, seconds):
             if isinstance(outcome, str):

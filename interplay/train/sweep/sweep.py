@@ -19,6 +19,7 @@ from interplay.core.processes import HERE, Place
 from interplay.core.reading import METRICS_FILE
 from interplay.core.seals import sealed_toml
 from interplay.core.settings import changed
+from interplay.core.shared_folder import marked
 from interplay.core.stopping import Stop, finishing
 from interplay.core.trust import read_settings, write_settings
 from interplay.evaluate.tournaments.results_log import ResultsLog
@@ -103,7 +104,11 @@ def sweep(
             (out / LOGS).mkdir(exist_ok=True)
         waiting = {run.name: _pinned(run, log, out) for run in runs if _done(run.name) not in log.results}
         coordinator = _Coordinator(runs, waiting, out, log, stop, stream)
-        with contextlib.closing(Pool(workers or place.cores(), place)) as pool, coordinator.progress:
+        with (
+            marked(out) as mark,
+            contextlib.closing(Pool(workers or place.cores(), mark, place)) as pool,
+            coordinator.progress,
+        ):
             coordinator.run(pool)
     done = tuple(run.name for run in runs if _done(run.name) in log.results)
     stopped = bool(stop) and len(done) < len(runs)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from interplay.core.errors import USER_ERRORS, UserError, one_line
 from interplay.core.files import open_log, os_errors_as_user_errors
 from interplay.core.settings_text import show
+from interplay.core.shared_folder import check_mark
 from interplay.core.stopping import Stopped, listening
 from interplay.core.trust import add_trusted, programs
 from interplay.core.versions import check_versions
@@ -55,14 +56,16 @@ class Outcome(NamedTuple):
     error: str = ""
 
 
-def work(pipe: Any, wanted: Mapping[str, str]) -> None:
+def work(pipe: Any, wanted: Mapping[str, str], mark: str) -> None:
     """Trains jobs from the pipe; SIGTERM stops a run.
 
     Args:
-        wanted: as for `check_versions`; its refusal is sent.
+        wanted: as for `check_versions`; a refusal is sent.
+        mark: a file in the sweep's folder, for `check_mark`.
     """
     try:
         check_versions(wanted)
+        check_mark(mark)
     except UserError as error:
         pipe.send(str(error))
         return
