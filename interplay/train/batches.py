@@ -11,8 +11,8 @@ class Batch(NamedTuple):
     Attributes:
         seen: observations, (N, ...): prepared by the network's `prepare`, or rows if it takes them raw.
         action: (N, columns) float32.
-        log_prob: (N,) float32 when acting.
-        advantage: (N,) float32, normalised.
+        log_prob: (N,) float32, by the policy that acted, or as `Shard.decouple` replaced it.
+        advantage: (N,) float32, normalised if the algorithm does.
         target: (N,) float32, of the value.
         acts: (N,) float32, 1 where the row trains the policy.
         mask: (N, choices) bool, or None.

@@ -387,7 +387,7 @@ class Collector:
         """Checks observations, rewards and network outputs of the last rollout."""
         self.refuse_bad_observations(update)
         buffer = self.buffer
-        values = (buffer.value[buffer.earlier :], buffer.last_value)
+        values = (buffer.value[buffer.earlier :], buffer.bootstrap[buffer.earlier :], buffer.last_value)
         for name, pending in self.pending.items():
             new = slice(pending.kept, pending.count)
             bad = None if np.isfinite(pending.log_prob[new]).all() else "log_prob of the network"

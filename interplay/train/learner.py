@@ -84,7 +84,7 @@ class Learner:
         vectors: kind name -> (Q, P) float32, the parameters.
         pool: past selves, or the other players of a league.
         learns: (Q,) bool, the populations that learn; samples of the others are not kept.
-        norms: (m, Q) float32, of the gradients of the last epoch, see `State`.
+        norms: (m, Q) float32, of the gradients of the last `run_epoch`, or `run_epochs` on a device; see `State`.
     """
 
     def __init__(
@@ -159,11 +159,11 @@ class Learner:
         names = self.populations.names
         each = self.pool.scale([self.algorithm.rates(share, population) for population in names])
         self._rates = {rate: np.array([own[rate] for own in each], np.float32) for rate in each[0]}
-        first = [self.algorithm.rates(0.0, population) for population in names]
-        last = [self.algorithm.rates(1.0, population) for population in names]
+        # Of three shares, as a schedule may end where it began.
+        marks = [[self.algorithm.rates(at, population) for population in names] for at in (0.0, 0.618, 1.0)]
         logged: dict[str, float] = {}
         for rate in each[0]:
-            if all(own[rate] == a[rate] == b[rate] for own, a, b in zip(each, first, last, strict=True)):
+            if all(one[rate] == own[rate] for mark in marks for one, own in zip(mark, each, strict=True)):
                 continue
             alike = len({own[rate] for own in each}) == 1
             logged |= (

@@ -29,7 +29,10 @@ Rates = Mapping[str, Any]  # name of a number that changes over the run -> () fl
 
 
 class Terms(NamedTuple):
-    """Sums over the rows of a batch, jax scalars or numbers; divide by `rows` of all shards.
+    """Sums over the rows of a batch, jax scalars or numbers.
+
+    The minimised loss is divided by `rows` of its kind and population in all shards (`learner._move`). Logged means divide `policy`,
+    `entropy`, `kl` and `clipped` by `acting`.
 
     Attributes:
         policy: loss of the policy, sum over acting rows.

@@ -135,7 +135,7 @@ class PendingSamples:
 
     @property
     def log_prob(self) -> np.ndarray:
-        """(capacity,) float32, at the time of the sample."""
+        """(capacity,) float32, by the policy that acted, or as `Shard.decouple` replaced it."""
         return self.outputs[:, -_EXTRA]
 
     def append(

@@ -1,7 +1,8 @@
 """A shard: a fixed part of a run, with its own worlds, random streams and minibatch order.
 
-The shards of a run never change; the number of processes that share them may (specification scale 3). Minibatches are drawn per
-shard, ``minibatch / train.shards`` rows each, so that one gradient step has ``minibatch`` rows.
+The shards of a run never change; the number of processes that share them may (specification scale 3). A gradient step takes up to
+``minibatch // train.shards`` samples of each shard (`Shard.rows_per_step`), with memory as many sequences as fill that number of
+places (`Shard.units_per_step`): fewer samples where sequences are padded.
 """
 
 from __future__ import annotations
@@ -149,7 +150,9 @@ class Shard:
         return sums
 
     def decouple(self, current: Mapping[str, np.ndarray]) -> None:
-        """Stores current log-probs and multiplies advantages by ``min(1, pi / pi_old)``: decoupled PPO (Hilton et al. 2021).
+        """Stores current log-probs and multiplies advantages by ``min(1, pi / pi_old)``.
+
+        This is decoupled PPO (Hilton et al. 2021), but for the minimum: there the weight is ``pi / pi_old``.
 
         Args:
             current: as of `set_targets`; its values are not read.

@@ -1,12 +1,15 @@
 """One worker's part of a run, and the steps of an update: play, estimate, learn.
 
 - rollout: `rollout.collect`; values where lives were truncated and at its end: `rollout.Group.end_step` and `end`
-- advantages and returns: `advantage.generalised_advantage`, by `Algorithm.estimate` through `Shard.set_targets`
-- normalised advantages, over all samples and not a minibatch: `Shard.normalise`
+- reward scale: `Shard.settle`; division by the deviation of returns: `Worker._divide_rewards`
+- advantages and returns: `Shard.estimate`, by `Algorithm.estimate` (unless overridden `advantage.generalised_advantage`)
+- normalised advantages, over a population's acting samples of one kind in all shards, not a minibatch: `Shard.normalise`
 - order: `Shard.shuffle`; minibatches: `minibatches.make_epoch`
-- log-probabilities and gradients: `learning_network.LearningNetwork.gradient`; the loss: `algorithms.ppo`
-- early stop: `Learner._run`; clipped gradient, optimiser and learning rate: `learner._move`
-- on a device, the last three: `DeviceLearner._run_epochs`
+- log-probabilities and gradients: `learning_network.LearningNetwork.gradient`; the loss, a sum over rows: `algorithms.ppo`
+- KL check before each step: `Learner._verdict`
+- division by the number of rows, clipped gradient, optimiser and learning rate: `learner._move`
+- order, gradients, KL check and steps on a device: `DeviceLearner._run_epochs`
+- moments of observations: `Shard.sums`, added after the last step by `Learner.take_moments`
 
 All workers call the same methods in the same order. Each has its own shards and a learner with the same bits as all others: sums of
 the shards are added up over all workers (`exchange.all_reduce`, gradients in the compiled epoch) before they are used.
@@ -50,7 +53,8 @@ from interplay.train.shard import MakeWorld, Moments, Shard, make_shard
 
 Part = TypeVar("Part", Epoch, Samples)
 PATIENCE = 5.0  # seconds for a step under way when a run ends by an error
-_GUESSES = [Terms._fields.index(name) for name in ("guess", "rows")]
+_ROWS = Terms._fields.index("rows")
+_GUESSES = [Terms._fields.index("guess"), _ROWS]
 
 
 class Worker:
@@ -196,8 +200,8 @@ class Worker:
         every, norms, enough = zip(*run(batches, minibatches), strict=True)
         losses = np.concatenate(every)
         steps = len(losses) - bool(enough[-1])  # the step of a stopping minibatch was not taken
-        numbers = self._loss_numbers(losses.sum(axis=0), steps / minibatches, steps)
-        return numbers | self._gradient_norms(np.concatenate(norms))
+        numbers = self._loss_numbers(losses.sum(axis=0), steps / (minibatches or np.nan), steps)
+        return numbers | self._gradient_norms(np.concatenate(norms)[:steps], losses[:steps, :, _ROWS])
 
     def _run_epochs(
         self, batches: Mapping[str, Joined], minibatches: int
@@ -399,7 +403,7 @@ class Worker:
             own = [shard.minibatches(), *(len(shard.ready[name].picked) for name in names)]
             np.maximum(needs[self.exchange.rank], own, out=needs[self.exchange.rank])
         agreed = self.exchange.all_reduce(needs.ravel()).reshape(needs.shape).max(axis=0).astype(int).tolist()
-        return max(agreed[0], 1), dict(zip(names, agreed[1:], strict=True))
+        return agreed[0], dict(zip(names, agreed[1:], strict=True))
 
     def _loss_numbers(self, terms: np.ndarray, epochs: float, steps: int) -> dict[str, Any]:
         """The mean losses, over all and per population."""
@@ -412,14 +416,16 @@ class Worker:
         about = self.settings.belief.about
         if about:
             guess, rows = terms[[name != about for name in names]][:, _GUESSES].sum(axis=0)
-            numbers["guess_loss"] = guess / max(rows, 1.0)
+            numbers["guess_loss"] = guess / (rows or np.nan)
         return numbers
 
-    def _gradient_norms(self, norms: np.ndarray) -> dict[str, float]:
-        """Mean gradient norms over minibatches, before clipping, over all and per population."""
+    def _gradient_norms(self, norms: np.ndarray, rows: np.ndarray) -> dict[str, float]:
+        """Mean gradient norms before clipping, over all and per population, by (steps, Q) norms and rows."""
         names, learns = self.learner.populations.names, self.learns
-        means = norms.mean(axis=0, dtype=np.float64)
-        numbers = {"gradient_norm": float(means[learns].mean()) if learns.any() else float("nan")}
+        taken = np.count_nonzero(rows, axis=0)
+        means = norms.sum(axis=0, dtype=np.float64) / np.where(taken, taken, np.nan)
+        known = means[learns & (taken > 0)]
+        numbers = {"gradient_norm": float(known.mean()) if len(known) else float("nan")}
         if len(names) > 1:
             each = zip(names, means, learns, strict=True)
             numbers |= {f"gradient_norm[{name}]": float(norm) for name, norm, learnt in each if learnt}
@@ -541,7 +547,7 @@ class Stopwatch:
 
 
 def _losses(suffix: str, sums: Terms) -> dict[str, float]:
-    acting, rows = max(sums.acting, 1.0), max(sums.rows, 1.0)
+    acting, rows = sums.acting or np.nan, sums.rows or np.nan
     return {
         f"policy_loss{suffix}": sums.policy / acting,
         f"value_loss{suffix}": sums.value / rows,
@@ -553,8 +559,8 @@ def _losses(suffix: str, sums: Terms) -> dict[str, float]:
 
 
 def _explained_variance(m: Moments) -> float:
-    """1 - Var(target - value) / Var(target)."""
+    """1 - Var(target - value) / Var(target); NaN for targets that are equal but for rounding."""
     rows = max(m.rows, 1.0)
     variance = m.target_squared / rows - (m.target / rows) ** 2
     unexplained = m.error_squared / rows - (m.error / rows) ** 2
-    return 1.0 - unexplained / variance if variance > 0 else float("nan")
+    return 1.0 - unexplained / variance if variance * rows > 1e-12 * m.target_squared else float("nan")

@@ -256,7 +256,7 @@ def stopped_at_once(settings: TrainSettings, numbers: Mapping[str, Any]) -> str:
         >>> stopped_at_once(TrainSettings(world=WorldChoice(id="pong/2p")), {"epochs": 0.25})
         'only 0.25 epochs before the policy had moved by 1.5 ppo.target_kl = 0.01; lower ppo.learning_rate = 0.0003, or raise ppo.target_kl'
     """
-    if numbers.get("epochs", 1.0) >= 1:  # replay algorithms have no epochs
+    if not numbers.get("epochs", 1.0) < 1:  # absent with replay, NaN without samples
         return ""
     epochs = f"only {numbers['epochs']:.2g} epochs before"
     if settings.algorithm != "ppo":

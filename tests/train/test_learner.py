@@ -20,6 +20,7 @@ from interplay.train.populations import find_populations
 from interplay.train.selfplay.matchups import with_opponents
 from interplay.train.settings import NetworkGroup, PpoGroup, TrainGroup, TrainSettings, WorldChoice
 from interplay.train.shard import Shard, make_shard
+from interplay.train.update_loop import stopped_at_once
 from tests.train.runs import short_run, worker_of
 from tests.train.toy_worlds import make_corridor, make_two_kinds
 
@@ -109,6 +110,41 @@ def test_losses_and_the_kl_stop_are_of_the_kinds_that_learn(device: str) -> None
     kl = float(np.mean((np.exp(log_ratio) - 1.0 - log_ratio)[pending.acts[own]]))
     assert kl > 1e-6
     assert numbers["kl"] == pytest.approx(kl / 2, rel=1e-3)  # mean of two minibatches, the first with 0
+    once = worker_of(short_run("two", ppo=group | {"epochs": 1}, train=train), make_two_kinds).update()
+    assert numbers["gradient_norm"] == pytest.approx(once["gradient_norm"])  # of the step that was taken
+
+
+def test_a_logged_norm_is_of_the_minibatches_with_rows() -> None:
+    groups = {"left": ["walker_0"], "right": ["walker_1"]}
+    worker = worker_of(short_run("two", population={"by": "name", "groups": groups}), make_corridor)
+    norms, rows = np.zeros((8, 2), np.float32), np.zeros((8, 2))
+    norms[:3, 0], rows[:3, 0] = 2.0, 5.0
+    norms[:, 1], rows[:, 1] = 1.0, 7.0
+    expected = {"gradient_norm[left]": 2.0, "gradient_norm[right]": 1.0}
+    assert worker._gradient_norms(norms, rows) == expected | {"gradient_norm": 1.5}
+    none = worker._gradient_norms(norms[3:], rows[3:])
+    assert np.isnan(none["gradient_norm[left]"])
+    assert none["gradient_norm"] == 1.0
+
+
+@pytest.mark.parametrize("device", ["cpu", "host:0"])
+def test_an_update_without_ready_samples_takes_no_step(device: str) -> None:
+    """No life of the corridor ends in 2 steps; with a horizon of 4 the first rollout is ready in the third update."""
+    own = {"algorithm": "policy_gradient", "policy_gradient": {"rollout": 2, "horizon": 4}}
+    settings = short_run("corridor", own, train={"device": device})
+    worker = worker_of(settings, make_corridor)
+    for _ in range(2):
+        before = np.array(worker.learner.vectors["agent"])
+        numbers = worker.update()
+        assert (numbers["gradient_steps"], numbers["rows"]) == (0, 0)
+        names = ("epochs", "policy_loss", "value_loss", "entropy", "kl", "clip_fraction", "gradient_norm")
+        assert np.isnan([numbers[name] for name in names]).all()
+        assert stopped_at_once(settings, numbers) == ""
+        assert np.array_equal(worker.learner.vectors["agent"], before)
+    numbers = worker.update()
+    assert (numbers["gradient_steps"], numbers["epochs"], numbers["rows"]) == (1, 1, 32)
+    assert numbers["entropy"] > 0.1
+    assert numbers["gradient_norm"] > 0
 
 
 def test_meetings_that_python_ends_give_the_same_bits() -> None:

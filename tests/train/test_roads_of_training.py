@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 from interplay.core.world import TimeStep
+from interplay.train.shard import Moments, _moments
 from interplay.train.trainer import train
-from interplay.train.update import Worker
+from interplay.train.update import Worker, _explained_variance
 from tests.cli.command import typed
 from tests.train.ailing_world import Cues, factory
 from tests.train.runs import log_of, short_run, worker_of
@@ -139,6 +140,21 @@ def test_the_explained_variance_is_that_of_all_shards() -> None:
         for part, own in (("", population >= 0), ("[free]", population == 0), ("[bound]", population == 1)):
             error = np.mean((target - value)[own] ** 2)
             assert numbers[f"value_loss{part}"] == pytest.approx(error, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        (np.full(1000, 0.1, np.float32), np.nan),  # E[x^2] - E[x]^2 is 1.7e-18 by rounding
+        (np.tile(np.float32([1 - 2**-10, 1 + 2**-10]), 500), 0.75),
+    ],
+)
+def test_targets_that_are_equal_but_for_rounding_have_no_explained_variance(
+    target: np.ndarray, expected: float
+) -> None:
+    value = (target + 1) / 2  # half of every deviation is left
+    found = _explained_variance(Moments(*_moments(target, value)))
+    assert found == pytest.approx(expected, rel=1e-6, nan_ok=True)
 
 
 def test_numbers_of_actions_at_the_ends_of_their_box_were_clipped() -> None:

@@ -232,6 +232,7 @@ def test_bad_numbers_are_named_with_the_update(collector: Collector) -> None:
     refused(pending.log_prob, 3, "log_prob of the network")
     refused(buffer.value, (0, 0, 0), "value of the network")
     refused(buffer.last_value, (0, 0), "value of the network")
+    refused(buffer.bootstrap, (0, 0, 0), "value of the network")
     refused(buffer.reward, (0, 0, 0), "reward")
     collector.refuse_bad_numbers(7)
     agent, world = collector.world.agents[-1], collector.world.num_worlds - 1

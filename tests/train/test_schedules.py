@@ -85,6 +85,11 @@ def test_the_learner_goes_by_the_schedule_of_each_population() -> None:
     assert moved[1] == 0.0 < moved[0]
 
 
+def test_a_schedule_that_ends_where_it_began_is_logged_from_the_first_update() -> None:
+    worker = worker_of(learning_rate=[[0.0, 0.01], [0.5, 0.02], [1.0, 0.01]])
+    assert worker.update()["rates"] == {"learning_rate": 0.01}
+
+
 def test_a_rate_that_one_population_alone_has_acts_on_that_one() -> None:
     without, only = (
         worker_of(entropy_coefficient=0.0),

@@ -37,7 +37,7 @@ class A2c(Algorithm):
         return total(terms, self._settings.value_coefficient, self.entropy_coefficient(rates)), terms
 
     def optimiser(self) -> optax.GradientTransformation:
-        """torch's RMSProp, with epsilon outside the root, and the gradient clipped to a global norm."""
+        """torch's RMSProp, with epsilon outside the root, and the gradient of each kind and population clipped to a norm."""
         return optax.chain(
             optax.clip_by_global_norm(self._settings.max_grad_norm),
             optax.scale_by_rms(decay=RMS_DECAY, eps=RMS_EPSILON, eps_in_sqrt=False),

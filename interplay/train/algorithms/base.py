@@ -26,7 +26,7 @@ class Rule(Protocol):
     Attributes:
         rollout: steps of each world per update.
         horizon: steps after which a running life's older samples are trained on anyway; 0: every sample at once.
-        minibatch: samples per gradient step, over all shards; None: all that are ready.
+        minibatch: most samples per gradient step, see `Shard.units_per_step`; None: all that are ready.
         gamma: discount per step, or per decision.
         gae_lambda: lambda of generalised advantage estimation; 1 gives discounted returns.
         by_decision: gamma counts a slot's own decisions, not steps of the world.
@@ -62,16 +62,19 @@ class Rule(Protocol):
 
 
 class Segments(NamedTuple):
-    """The trajectories of a shard's slots; (T, W, A) jax arrays.
+    """The trajectories of a shard's slots; (H + T, W, A) jax arrays, with the H earlier steps of `Algorithm.horizon`.
+
+    `value` is by the networks that played and `log_ratio` 0, until an algorithm that `corrects` estimates again: before further epochs,
+    and with actors before the first. Then both are by the present networks, in the steps with samples.
 
     Attributes:
         reward: float32, earned in the step, scaled.
-        value: float32, V of the observation that the step began with, by the networks as they are now.
+        value: float32, V of the observation that the step began with.
         acting: bool, the step trains the policy: the slot acted, or `mask_dead` is off and its agent is dead but present.
         ended: bool, the slot's life or its world's episode ended in the step.
         bootstrap: float32, read where `ended`: 0 if terminated, V of the last observation if truncated.
         last_value: (W, A) float32, V of the observation after the last step.
-        log_ratio: float32, log-probability of the action now less that when it was drawn; 0 in the first epoch.
+        log_ratio: float32, log-probability of the action now less that when it was drawn.
     """
 
     reward: Any
@@ -157,7 +160,7 @@ class Algorithm(Rule):
         """
 
     def optimiser(self) -> optax.GradientTransformation:
-        """Adam, with the gradient clipped to a global norm of 0.5."""
+        """Adam, with the gradient of each kind and population clipped to a norm of 0.5."""
         return optax.chain(optax.clip_by_global_norm(0.5), optax.scale_by_adam(eps=ADAM_EPSILON))
 
     def enough(self, terms: Terms) -> Any:

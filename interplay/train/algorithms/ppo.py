@@ -35,7 +35,7 @@ class Ppo(Algorithm):
         return total(terms, self._settings.value_coefficient, self.entropy_coefficient(rates)), terms
 
     def optimiser(self) -> optax.GradientTransformation:
-        """Adam, with the gradient of each network clipped to a norm; `learner._move` applies the learning rate."""
+        """Adam, with the gradient of each kind and population clipped to a norm; `learner._move` applies the learning rate."""
         return optax.chain(
             optax.clip_by_global_norm(self._settings.max_grad_norm),
             optax.scale_by_adam(eps=ADAM_EPSILON),

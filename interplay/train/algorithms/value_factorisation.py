@@ -42,7 +42,7 @@ class ValueFactorisation:
         return (1.0 - way) * own.epsilon_begin + way * own.epsilon_end
 
     def optimiser(self) -> optax.GradientTransformation:
-        """Adam, with the gradient clipped to a global norm."""
+        """Adam, with the gradient of each kind and population clipped to a norm."""
         return optax.chain(
             optax.clip_by_global_norm(self.settings.max_grad_norm), optax.scale_by_adam(eps=TORCH_EPSILON)
         )

@@ -33,20 +33,21 @@ class Sampler:
         self._worker, self.learner, self._group = worker, worker.learner, group
         self._shards, length = settings.train.shards, group.sequence
         self._each = max(-(-group.minibatch // (length * self._shards)), 1)  # stretches of a shard in a step
-        self._drawn = self._each * length * self._shards  # decisions of a step
+        self._drawn = self._each * length * self._shards  # frames of a step: decisions, but for truncations
 
     def learn(self) -> dict[str, Any]:
         """Takes the gradient steps of every learning team group with a minibatch in its replay; returns metrics."""
         worker, learner = self._worker, self.learner
         replays = [list(shard.replays.values()) for shard in worker.shards]
-        kept = [[one.there for one in own] + [one.decided for one in own] for own in replays]
-        there, decided = worker.add_up([np.array(own, np.float64) for own in kept]).reshape(2, -1)
+        kept = [[(one.there, one.decided, one.ring.decides.sum()) for one in own] for own in replays]
+        sums = worker.add_up([np.array(own, np.float64).ravel() for own in kept])
+        there, decided, decisions = sums.reshape(-1, 3).T
         for own in replays:
             for replay in own:
                 replay.decided = 0
         numbers: dict[str, Any] = {
             "epsilon": learner.epsilon,
-            "replay": float(there.sum() * self._group.sequence),
+            "replay": float(decisions.sum()),
             "gradient_steps": 0,
         }
         found: dict[str, list[np.ndarray]] = {}

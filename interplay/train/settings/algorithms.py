@@ -101,7 +101,9 @@ class ActorCriticGroup(RolloutGroup):
         0.01, description="Weight of the entropy bonus; a number or a schedule."
     )
     value_coefficient: float = Field(0.5, ge=0, description="Weight of the value loss.")
-    max_grad_norm: float = Field(0.5, gt=0, description="Gradients are scaled down to this global norm.")
+    max_grad_norm: float = Field(
+        0.5, gt=0, description="The gradient of each kind and population is scaled down to this norm."
+    )
     normalise_advantage: bool = Field(
         False, description="Mean 0 and deviation 1 over each population's acting samples of all shards."
     )
@@ -117,7 +119,11 @@ class PpoGroup(ActorCriticGroup):
     implementation = "interplay.train.algorithms.ppo:Ppo"
 
     rollout: int = Field(128, ge=1, description="Steps of each world per update; 256 in the preset.")
-    minibatch: int = Field(512, ge=1, description="Samples per gradient step.")
+    minibatch: int = Field(
+        512,
+        ge=1,
+        description="Most samples per gradient step, of the largest kind; with memory, padding counts.",
+    )
     epochs: int = Field(
         10, ge=1, description="Most passes over a rollout; target_kl may stop earlier. 400 in the preset."
     )
@@ -187,7 +193,9 @@ class VtraceGroup(ActorCriticGroup):
 
     rollout: int = Field(32, ge=1, description="Steps of each world per update.")
     minibatch: int | None = Field(
-        2048, ge=1, description='Samples per gradient step; "off": all of a rollout.'
+        2048,
+        ge=1,
+        description='Most samples per gradient step, of the largest kind; with memory, padding counts; "off": all of a rollout.',
     )
     epochs: int = Field(2, ge=1, description="Passes over a rollout; each corrects for those before it.")
     gae_lambda: float = Field(1.0, ge=0, le=1, description="Lambda, a factor of the weights clipped at c.")
@@ -223,7 +231,7 @@ class VdnGroup(RatesGroup):
         8.0,
         gt=0,
         le=1000,
-        description="Times a decision is learnt from, on average; sets the gradient steps per update.",
+        description="Times a decision is learnt from, on average, without truncations; sets the gradient steps per update.",
     )
     gamma: float = Field(0.99, ge=0, le=1, description="Discount per step.")
     td_lambda: float = Field(
@@ -235,7 +243,9 @@ class VdnGroup(RatesGroup):
     )
     target_every: int = Field(20, ge=1, description="Gradient steps between copies to the target network.")
     learning_rate: Rate = Field(1e-3, description="Adam's step size; a number or a schedule.")
-    max_grad_norm: float = Field(10.0, gt=0, description="Gradients are scaled down to this global norm.")
+    max_grad_norm: float = Field(
+        10.0, gt=0, description="The gradient of each kind and population is scaled down to this norm."
+    )
     epsilon_begin: float = Field(
         1.0, ge=0, le=1, description="Share of random choices at the start of the run, drawn per member."
     )

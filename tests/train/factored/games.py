@@ -73,6 +73,19 @@ class Parting(TwoStep):
         return step._replace(observation={"place": np.zeros_like(step.observation["place"])})
 
 
+class CutShort(TwoStep):
+    """The two-step game with truncations instead of terminations."""
+
+    def _advance(self, action: Any) -> None:
+        super()._advance(action)
+        self.outputs.truncated[:] |= self.outputs.terminated
+        self.outputs.terminated[:] = False
+
+
+def make_cut_short(num_worlds: int, seed: int, first_world: int) -> CutShort:
+    return CutShort(num_worlds, seed, first_world)
+
+
 def make_parting(num_worlds: int, seed: int, first_world: int) -> Parting:
     return Parting(num_worlds, seed, first_world)
 

@@ -18,7 +18,7 @@ from interplay.train.settings import TrainSettings
 from interplay.train.settings.unread import check_read
 from interplay.train.trainer import load_policy, train
 from tests.train import runs
-from tests.train.factored.games import Parting, TwoStep, make_parting, make_two_step
+from tests.train.factored.games import Parting, TwoStep, make_cut_short, make_parting, make_two_step
 from tests.train.runs import short_run, worker_of
 from tests.train.toy_worlds import make_corridor, make_two_kinds
 
@@ -99,6 +99,16 @@ def test_a_decision_is_learnt_from_as_often_as_asked(minibatch: int):
         numbers = worker.update()
     assert numbers["gradient_steps"] == 16
     assert numbers["rows"] == 30 * settings.num_worlds * 2
+
+
+def test_a_truncation_takes_the_place_of_a_decision():
+    """Episodes of two decisions and a last frame: 10 of the 15 places of a stretch decide, so 2 replays are 4/3 uses."""
+    settings = settings_of(qmix={"rollout": 30, "sequence": 15, "minibatch": 30, "replays": 2.0})
+    with contextlib.closing(worker_of(settings, make_cut_short)) as worker:
+        numbers = worker.update()
+    assert numbers["replay"] == 2 * 10 * settings.num_worlds  # the third stretch waits for its last frame
+    assert numbers["gradient_steps"] == 16
+    assert numbers["rows"] == 30 * settings.num_worlds * 4 / 3
 
 
 @pytest.mark.parametrize(("mine", "rest"), [("agent0", "agent[!0]"), ("agent[01]", "agent[!01]")])
