@@ -5,13 +5,15 @@
     python -m bench.doom --worlds 4      # four copies, beside four bare engines in one loop
 
 A decision is two tics of one player; rates are decisions a second by the wall clock, of all copies. The bare side is vizdoom's `make_action` and
-`get_state` on the same engines, in this process, with a thread for each of several players. Blocks of both sides are played by turns, so that
-a neighbour slows both. Actions are drawn beforehand; finished episodes begin anew inside the measured time. The bar is a ratio of 0.9.
+`get_state` on the same engines, in this process, with a thread for each of several players. Both sides play 100 calls by turns, so that
+a neighbour or a costly place of the map slows both. Their actions are equal and drawn beforehand; an episode that the map ends begins anew inside the
+measured time. The bar is a ratio of 0.9.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import statistics
 import time
@@ -26,14 +28,16 @@ from interplay.registry import make_world
 from interplay.worlds.doom.buttons import ACTION_SETS, buttons_of, press_table
 from interplay.worlds.doom.world import DoomWorld
 
-BLOCKS, BLOCK_SECONDS, BAR = 11, 0.5, 0.9
+BLOCKS, BLOCK_SECONDS, BAR = 11, 1.0, 0.9  # a block holds both sides
+CALLS = 100  # of a side until the other's turn
 POOL = 512  # actions drawn beforehand
 PICTURES: dict[str, Any] = {"labels": True, "depth": True, "automap": True}
-ALONE: dict[str, Any] = {"players": 1}
-DUEL: dict[str, Any] = {"tics": 1_000_000, "respawn_delay": 0}
+LONG: dict[str, Any] = {"tics": 1_000_000}
+ALONE = LONG | {"players": 1}
+DUEL = LONG | {"respawn_delay": 0}
 ROWS: dict[str, tuple[str, dict[str, Any]]] = {
-    "basic, screen": ("doom/basic", {}),
-    "basic, all pictures": ("doom/basic", PICTURES),
+    "basic, screen": ("doom/basic", LONG),
+    "basic, all pictures": ("doom/basic", LONG | PICTURES),
     "death match map, one player, screen": ("doom/deathmatch", ALONE),
     "death match map, one player, all pictures": ("doom/deathmatch", ALONE | PICTURES),
     "duel, screen": ("doom/duel", DUEL),
@@ -46,15 +50,17 @@ Runner = Callable[[int], int]  # calls -> decisions
 
 def ours(world: DoomWorld) -> Runner:
     """Plays the world."""
-    choices = len(ACTION_SETS[world.settings.actions])
-    pool = np.random.default_rng(2).integers(0, choices, (POOL, world.num_worlds, len(world.agents)))
+    drawn, players = draw_choices(world), len(world.agents)
+    shifts = np.arange(players)
+    pool = [np.tile(drawn[(call + shifts) % POOL], (world.num_worlds, 1)) for call in range(POOL)]
+    actions = itertools.cycle(pool)
 
     def run(calls: int) -> int:
-        for call in range(calls):
+        for _ in range(calls):
             # A trainer's actions come checked, as these do.
-            if world.step_unchecked(pool[call % POOL]).over.any():
+            if world.step_unchecked(next(actions)).over.any():
                 world.reset(world.timestep.over)
-        return calls * world.num_worlds * len(world.agents)
+        return calls * world.num_worlds * players
 
     return run
 
@@ -64,13 +70,14 @@ def bare(world: DoomWorld) -> Runner:
     settings = world.settings
     matches = [[player.game for player in match.players] for match in world._matches]
     choices = press_table(ACTION_SETS[settings.actions], buttons_of(settings))
-    pool = [choices[one] for one in np.random.default_rng(3).integers(0, len(choices), POOL)]
+    pool = [choices[one] for one in draw_choices(world)]
+    begun = [0]  # calls before this turn
     threads, barrier = ThreadPoolExecutor(settings.players), Barrier(settings.players)
 
     def play(w: int, player: int, calls: int) -> None:
         game = matches[w][player]
         for call in range(calls):
-            game.make_action(pool[(call + player) % POOL], settings.frames)
+            game.make_action(pool[(begun[0] + call + player) % POOL], settings.frames)
             if settings.players > 1:
                 barrier.wait()  # an engine that runs ahead of another takes more tics, and the other waits for ever
             elif late(game):
@@ -86,29 +93,30 @@ def bare(world: DoomWorld) -> Runner:
                 list(threads.map(lambda player, w=w: play(w, player, calls), range(settings.players)))
             else:
                 play(w, 0, calls)
+        begun[0] += calls
         return calls * world.num_worlds * settings.players
 
     return run
 
 
-def calls_for(run: Runner) -> int:
-    """Calls that take about `BLOCK_SECONDS`, after warming up."""
-    run(20)
-    begun = time.perf_counter()
-    run(50)
-    return max(int(50 * BLOCK_SECONDS / (time.perf_counter() - begun)), 1)
+def draw_choices(world: DoomWorld) -> np.ndarray:
+    """Numbers of actions, (POOL,)."""
+    return np.random.default_rng(2).integers(0, len(ACTION_SETS[world.settings.actions]), POOL)
 
 
 def measure(runners: dict[str, Runner]) -> dict[str, list[float]]:
-    """Rates of each runner's blocks."""
-    calls = {name: calls_for(run) for name, run in runners.items()}
+    """Rates of each runner in every block; the first, which warms up, is left out."""
     rates: dict[str, list[float]] = {name: [] for name in runners}
-    for _ in range(BLOCKS):
-        for name, run in runners.items():
-            begun = time.perf_counter()
-            played = run(calls[name])
-            rates[name].append(played / (time.perf_counter() - begun))
-    return rates
+    for _ in range(BLOCKS + 1):
+        until, seconds, played = time.perf_counter() + BLOCK_SECONDS, dict.fromkeys(runners, 0.0), 0
+        while time.perf_counter() < until:
+            for name, run in runners.items():
+                begun = time.perf_counter()
+                played += run(CALLS)
+                seconds[name] += time.perf_counter() - begun
+        for name, own in seconds.items():
+            rates[name].append(played / len(runners) / own)
+    return {name: own[1:] for name, own in rates.items()}
 
 
 def main() -> None:

@@ -210,7 +210,7 @@ def _collect(pipe: Any, remote: _Remote) -> None:
         if not began and not remote.ended(0.0):
             why = _reason(error)
             if "cancelled" in why and os.environ.get("RAY_AUTH_MODE") == "token":
-                why += "; was the head started with RAY_AUTH_MODE=token?"
+                why = f"{why.rstrip('.')}; was the head started with RAY_AUTH_MODE=token?"
             remote.tell(f"a process has not begun: {why}")
     remote.end(code)
 

@@ -19,6 +19,7 @@ from interplay.core.stopping import Stop, finishing
 from interplay.train.curriculum import admit_options
 from interplay.train.devices import ON_CPU, auto_is_card, describe, open_device, with_device
 from interplay.train.interfaced import through_interfaces
+from interplay.train.learner import Learner
 from interplay.train.making import make_learner, registry_factory
 from interplay.train.over_machines import check_machines, follow_lead, values, versions, with_workers
 from interplay.train.parallel.exchange import SingleProcess
@@ -34,7 +35,7 @@ from interplay.train.settings import TrainGroup, TrainSettings
 from interplay.train.settings.unread import check_read
 from interplay.train.shard import MakeWorld
 from interplay.train.supervision import newest, supervise
-from interplay.train.update import Worker
+from interplay.train.update import Worker, share_of
 from interplay.train.update_loop import OnUpdate
 
 __all__ = ["load_policy", "load_population", "resume", "train"]
@@ -192,10 +193,13 @@ def _go_on(
     open_device(settings.train)  # before the folder is marked as used
     if checkpoint is not None:
         _tell_other_device(checkpoint, settings.train)
+    before = folder.settings
     folder.change(settings)
     folder.rewind(checkpoint.agent_steps if checkpoint else 0)
     make = through_interfaces(folder.settings, make_world or registry_factory(folder.settings))
     learner = make_learner(folder.settings, make, begins=checkpoint is None)
+    if checkpoint is not None and settings.steps != before.steps:
+        _tell_of_schedules(learner, checkpoint, before, settings)
     supervise(folder, make, learner, checkpoint, stop, on_update, network)
 
 
@@ -207,6 +211,20 @@ def _tell_other_device(checkpoint: Checkpoint, train: TrainGroup) -> None:
         return
     products = "bfloat16" in was and train.precision == "float32"
     tell(f"this run was made on {was}; from here on, on {now}{' in float32' * products}, it has other bits")
+
+
+def _tell_of_schedules(
+    learner: Learner, checkpoint: Checkpoint, before: TrainSettings, settings: TrainSettings
+) -> None:
+    """Prints which rates another number of steps moves."""
+    done = checkpoint.agent_steps, int(checkpoint.record["updates"]), int(checkpoint.record["episodes"])
+    own = learner.populations.names[0]
+    old, new = (learner.algorithm.rates(share_of(one, *done), own) for one in (before, settings))
+    if moved := [f"{name} {rate:.3g} -> {new[name]:.3g}" for name, rate in old.items() if rate != new[name]]:
+        tell(
+            f"steps = {settings.steps:,}, not {before.steps:,}, stretches schedules: {', '.join(moved)}; "
+            "a run that began with so many has another result"
+        )
 
 
 def _changed(

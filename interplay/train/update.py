@@ -346,11 +346,8 @@ class Worker:
 
     @property
     def share(self) -> float:
-        """The share of the run that is done, 0 to 1; `train.max_seconds` does not count, as it does not repeat."""
-        train = self.settings.train
-        counts = ((self.updates, train.max_updates), (self.episodes, train.max_episodes))
-        ends = [done / most for done, most in counts if most is not None]
-        return min(max([self.agent_steps / self.settings.steps, *ends]), 1.0)
+        """See `share_of`."""
+        return share_of(self.settings, self.agent_steps, self.updates, self.episodes)
 
     @property
     def learns(self) -> np.ndarray:
@@ -544,6 +541,13 @@ class Stopwatch:
         seconds = played | {name: own for name, own in self._seconds.items() if name != "play"}
         total = max(self._last - self._began, 1e-9)
         return {name: value / total for name, value in seconds.items()}
+
+
+def share_of(settings: TrainSettings, agent_steps: int, updates: int, episodes: int) -> float:
+    """The share of a run that is done, 0 to 1; `train.max_seconds` does not count, as it does not repeat."""
+    counts = ((updates, settings.train.max_updates), (episodes, settings.train.max_episodes))
+    ends = [done / most for done, most in counts if most is not None]
+    return min(max([agent_steps / settings.steps, *ends]), 1.0)
 
 
 def _losses(suffix: str, sums: Terms) -> dict[str, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,12 @@ from hypothesis import strategies as st
 from interplay.core.settings import build
 from interplay.train.making import make_learner
 from interplay.train.parallel.exchange import SingleProcess
+from interplay.train.run.checkpoint import latest_checkpoint
 from interplay.train.schedules import read_schedule
 from interplay.train.settings import TrainSettings
+from interplay.train.trainer import resume, train
 from interplay.train.update import Worker
+from tests.train.runs import short_run
 from tests.train.toy_worlds import make_corridor
 
 
@@ -108,3 +112,24 @@ def test_clip_and_entropy_follow_theirs() -> None:
     assert [t["rates"]["clip"] for t in told] == sorted((t["rates"]["clip"] for t in told), reverse=True)
     assert (told[0]["rates"]["clip"], told[0]["rates"]["entropy_coefficient"]) == (0.3, 0.0)
     assert told[0]["entropy"] > 0.1  # the logged entropy is the policy's
+
+
+@pytest.mark.parametrize("limit", [{}, {"max_updates": 2}])
+def test_more_steps_that_stretch_a_schedule_are_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], limit: dict[str, int]
+) -> None:
+    """After two updates of 256 steps; a run by `train.max_updates` goes by its updates, so its rate stays."""
+    settings = short_run(
+        "dilemma/fixed",
+        {"ppo": {"learning_rate": "linear 0.4 0", "rollout": 16}, "train": limit},
+        num_worlds=8,
+        steps=512,
+    )
+    run = train(settings, tmp_path / "run")
+    done = latest_checkpoint(run)
+    assert done is not None
+    share = int(done.name) / (4 * 512)
+    capsys.readouterr()
+    resume(run, steps=4 * 512)
+    line = f"steps = 2,048, not 512, stretches schedules: learning_rate 0 -> {0.4 * (1 - share):.3g};"
+    assert (line in capsys.readouterr().err) == (not limit)

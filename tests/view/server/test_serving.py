@@ -138,13 +138,16 @@ def test_what_is_sent_does_not_wait_for_more():
     listening, address = bind()
 
     async def accepted() -> int:
-        line: asyncio.Future[socket.socket] = asyncio.get_running_loop().create_future()
+        line: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         server = await asyncio.start_server(
-            lambda _, writer: line.set_result(writer.get_extra_info("socket")), sock=listening
+            lambda _, writer: line.set_result(
+                writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+            ),
+            sock=listening,
         )
         async with server:
             _, writer = await asyncio.open_connection("127.0.0.1", address.port)
-            found = (await line).getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+            found = await line
             writer.close()
             return found
 
