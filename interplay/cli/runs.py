@@ -58,6 +58,8 @@ def runs(
     for run in found:
         if run.log is not None and run.log.mixed_sides:
             typer.echo(run.log.mixed_sides, err=True)
+    for note in run_table.notes_on_lasts(found, metric or None):
+        typer.echo(note, err=True)
     if json:
         typer.echo(json_text.dumps(rows, indent=1))
     elif csv:

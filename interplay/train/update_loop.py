@@ -189,7 +189,8 @@ def _end(
         folder.log_ending(worker.agent_steps, lines)
     if played.left and played.steps:
         progress.say(
-            f"{played.left:,} episodes had not ended {played.steps:,} steps after the end of the run; the log is without them"
+            f"{played.left:,} of {played.begun:,} episode{'s' * (played.begun > 1)} had not ended {played.steps:,} steps after the end of the run; "
+            f"without these, the longest, the log's last numbers are too low or high: `interplay evaluate {short_path(folder.path)}`"
         )
     return lines
 

@@ -39,7 +39,7 @@ def machines_of(nodes: int | None, node: int | None, coordinator: str | None) ->
     if nodes is None and node is None and coordinator is None:
         return None
     if nodes is None or node is None or coordinator is None:
-        raise UserError("a run over machines needs all three of nodes, node and coordinator")
+        raise UserError("a run over machines: give --nodes 2 --node 0 --coordinator HOST:PORT")
     from interplay.train.parallel.machines import Machines
 
     return Machines(nodes, node, coordinator)

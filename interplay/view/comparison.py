@@ -15,7 +15,7 @@ from interplay.evaluate.results import NAMES as SHARES
 from interplay.evaluate.statistics import CUTS, LEVEL, Interval
 from interplay.view.run_groups import RunGroup, group_runs, label_groups
 from interplay.view.run_log import RunLog, check_logged, one_line
-from interplay.view.run_table import METRICS, SEED, Run, find_runs, read_logged
+from interplay.view.run_table import METRICS, SEED, Run, find_runs, notes_on_lasts, read_logged
 from interplay.view.seed_means import WINDOWS, curves_of
 from interplay.view.table_text import csv_table, latex_table, latex_text, markdown_table, markdown_text
 
@@ -121,7 +121,7 @@ def compare(
                 statistics.improvement_interval(scores, groups[0].scores) if groups else None,
             )
         )
-    notes += _notes_on_ends(list(logs.values())) + _notes_on_lasts(groups, metric)
+    notes += _notes_on_ends(list(logs.values())) + notes_on_lasts(runs, [metric])
     notes += _notes_on_play(metric, [run for group in groups for run in group.runs])
     notes += [f"{log.mixed_sides}." for log in logs.values() if log.mixed_sides]
     notes += _notes_on_seeds(groups)
@@ -324,21 +324,6 @@ def _notes_on_ends(logs: Sequence[RunLog]) -> list[str]:
             "each score is of its run's own end."
         )
     return notes + [f"{log.early_end}." for log in logs if log.early_end and log not in short][:NAMED]
-
-
-def _notes_on_lasts(groups: Sequence[Group], metric: str) -> list[str]:
-    few = [
-        f"{run.path.name}: {last.measurements}"
-        for group in groups
-        for run, last in zip(group.runs, group.lasts, strict=True)
-        if last.measurements < LEAST
-    ]
-    if not few:
-        return []
-    more = f" and {len(few) - NAMED} more" if len(few) > NAMED else ""
-    return [
-        f"Fewer than {LEAST} measurements of {metric} ({', '.join(few[:NAMED])}{more}): train longer, or measure more often."
-    ]
 
 
 def _notes_on_seeds(groups: Sequence[Group]) -> list[str]:

@@ -108,11 +108,17 @@ def read_labels(words: Sequence[str]) -> dict[str, str]:
 def _settings(runs: Sequence[Run]) -> list[str]:
     """For each run the settings in which runs differ, else the world's id; empty without settings."""
     keys = [
-        key for key in differing_keys([run for run in runs if run.settings]) if key not in (SEED, "steps")
+        key
+        for key in differing_keys([run for run in runs if run.settings])
+        if any(run.defines(key) for run in runs)
     ]
     called = dict(zip(keys, short_names(keys), strict=True))
     return [
-        ", ".join(f"{called[key]} {_shown(run.settings.get(key))}" for key in keys if run.reads(key))
+        ", ".join(
+            f"{called[key]} {_shown(run.settings.get(key))}"
+            for key in keys
+            if run.reads(key) and run.defines(key)
+        )
         if keys and run.settings
         else str(run.settings.get("world.id", ""))
         for run in runs

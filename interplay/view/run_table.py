@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from interplay.core.errors import UserError
 from interplay.core.reading import METRICS_FILE, read_toml
 from interplay.core.seals import canonical
@@ -16,6 +18,7 @@ from interplay.core.settings import build
 from interplay.evaluate.last import OF_LIVES, best_of
 from interplay.train.run.settings_file import PACE, PINS
 from interplay.train.settings import TrainSettings, WorldChoice
+from interplay.train.settings.algorithms import PpoGroup
 from interplay.train.settings.unread import keys_unread
 from interplay.view.run_log import RunLog, check_logged, finite, one_line, read_run, usual
 from interplay.view.table_text import csv_table
@@ -23,6 +26,9 @@ from interplay.view.table_text import csv_table
 DEPTH = 4  # nested folders that are searched for runs
 SEED = "seed"
 _ENDS = Counter(key.rpartition(".")[2] for key in canonical(TrainSettings(world=WorldChoice(id="any"))))
+_RATES = PpoGroup.rates()
+_LENGTH = ("steps", "train.max_updates", "train.max_episodes")  # what schedules span
+WIDE = 0.25  # of a run's measurements: a last value over more of them is noted
 METRICS = ("rating", "won", "episode_return", "life", "episode_length")  # shown by default
 
 
@@ -47,8 +53,16 @@ class Run(NamedTuple):
 
     @property
     def asked(self) -> dict[str, Any]:
-        """The settings that define a run: all but its seed, length and speed."""
-        return {key: value for key, value in self.settings.items() if key != SEED and key not in PACE}
+        """The settings that define the run."""
+        return {key: value for key, value in self.settings.items() if self.defines(key)}
+
+    def defines(self, key: str) -> bool:
+        """Whether a key defines the run: no seed, no speed, and no length unless a rate is a schedule over it."""
+        return key != SEED and (key not in PACE or (key in _LENGTH and self._scheduled()))
+
+    def _scheduled(self) -> bool:
+        rates = (value for key, value in self.settings.items() if key.rpartition(".")[2] in _RATES)
+        return any(isinstance(rate, str | list) for rate in rates)
 
     def reads(self, key: str) -> bool:
         """Whether its network and algorithm read a key."""
@@ -136,7 +150,9 @@ def read_logged(paths: Sequence[Path], bare: bool = False) -> tuple[list[tuple[R
 
 def differing_keys(runs: Sequence[Run]) -> list[str]:
     """Keys of values that differ between runs that read them, in the order of the settings, without those of speed."""
-    keys = dict.fromkeys(key for run in runs for key in run.settings if key not in PACE or key == "steps")
+    keys = dict.fromkeys(
+        key for run in runs for key in run.settings if key not in PACE or key == "steps" or run.defines(key)
+    )
     return [key for key in keys if _differs([run.settings.get(key) for run in runs if _has(run, key)])]
 
 
@@ -176,9 +192,7 @@ def _differs(values: Sequence[Any]) -> bool:
 
 def table(runs: Sequence[Run], metrics: Sequence[str] | None = None) -> list[dict[str, Any]]:
     """A row for each run: folder, differing settings, agent-steps, and last and best of each metric."""
-    logged = sorted({name for run in runs if run.log is not None for name in run.log.columns})
-    names = usual(METRICS, logged)[:2] if metrics is None else list(metrics)
-    check_logged(names, logged)
+    names = _shown_metrics(runs, metrics)
     keys = differing_keys(runs)
     of_lives = {name for run in runs if run.log is not None for name in run.log.of_lives} | set(OF_LIVES)
     any_name = any(run.settings.get("name") for run in runs)
@@ -192,6 +206,33 @@ def table(runs: Sequence[Run], metrics: Sequence[str] | None = None) -> list[dic
             row |= _of_metric(run.log, name, "lives" if name.partition("[")[0] in of_lives else "episodes")
         rows.append(row)
     return rows
+
+
+def notes_on_lasts(runs: Sequence[Run], metrics: Sequence[str] | None = None) -> list[str]:
+    """A note for each metric with a last value over more than a quarter of a run's measurements."""
+    notes = []
+    for metric in _shown_metrics(runs, metrics):
+        wide = []
+        for log in (run.log for run in runs if run.log is not None):
+            count, every = log.last(metric).measurements, int(np.isfinite(log.column(metric)).sum())
+            if count > WIDE * every:
+                wide.append((count / every, count, every, log.name))
+        if wide:
+            share, count, every, name = max(wide, key=lambda run: run[0])
+            more = f", and over {WIDE:.0%} of {len(wide) - 1} more" if len(wide) > 1 else ""
+            notes.append(
+                f"{metric}: the last {count} of {every} measurements are {share:.0%} of the run {name}{more}: "
+                "train longer, measure more often, or `interplay evaluate`."
+            )
+    return notes
+
+
+def _shown_metrics(runs: Sequence[Run], metrics: Sequence[str] | None) -> list[str]:
+    """The given metrics, else the first two usual ones; refuses one that no run has logged."""
+    logged = sorted({name for run in runs if run.log is not None for name in run.log.columns})
+    names = usual(METRICS, logged)[:2] if metrics is None else list(metrics)
+    check_logged(names, logged)
+    return names
 
 
 def _of_metric(log: RunLog | None, name: str, counts: str) -> dict[str, Any]:

@@ -150,6 +150,21 @@ def test_files_without_learners_are_one_line(capsys: pytest.CaptureFixture[str],
     assert "names a program" in refusal(capsys, *TRAIN, "--league", file, "--out", tmp_path / "run")
 
 
+def test_a_league_without_results_names_a_command_that_gives_some(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    words = (*TRAIN[:-3], "league.period=2500", "--steps", "600", "--league", "pfsp")
+    assert typed(capsys, *words, "--out", run)[0] == 0
+    said = refusal(capsys, "league", run)
+    assert "league.period = 2,500" in said
+    assert "league.measure" not in said
+    command = said.split("`")[1].split()[1:]
+    assert command[-1] == "3750"  # the middle of the second period
+    assert typed(capsys, *command)[0] == 0
+    assert typed(capsys, "league", run)[0] == 0
+
+
 def test_a_run_without_a_league_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     plain = [word for word in TRAIN if not str(word).startswith("league.")]
     assert typed(capsys, *plain, "--out", tmp_path / "run")[0] == 0

@@ -145,6 +145,24 @@ def test_ratings_are_those_of_the_lines(told):
         assert cells[2:4] == [f"{rank[i]:.3f}", f"{np.mean(scores):.4g}"]
 
 
+def test_results_by_seat_are_those_of_the_lines(told):
+    """By the rule of docs/tournaments.md."""
+    players, together, lines, report, _ = told
+    wins, matches = np.zeros((2, len(players), len(players)))
+    for line in lines:
+        matchup, number = line["key"].split("/")
+        numbers, m = [int(player) for player in matchup.split("-")], int(number)
+        seated = list(zip(numbers, line["scores"], strict=True))
+        if m // together % 2:
+            seated.reverse()
+        seated = seated[m % together :] + seated[: m % together]
+        for (i, a), (j, b) in combinations(seated, 2):
+            wins[i, j] += 1.0 if a > b else 0.5 if a == b else 0.0
+            matches[i, j] += 1
+    assert report["names"] == list(players)
+    assert report["seats"] == {"wins": wins.tolist(), "matches": matches.tolist()}
+
+
 @pytest.mark.parametrize(("alpha", "m"), [(0.5, 20), (4.0, 7)])
 def test_the_visits_of_any_payoffs_are_those_of_the_chain(alpha, m):
     payoffs = np.random.default_rng(m).random((4, 4))

@@ -49,6 +49,8 @@ BASE = {
     "network": {"kind": "mlp", "hidden": [16]},
 }
 
+CUT = "updates are cut short"
+
 # Fault -> options of the world, settings, the rule that finds it, and others that may.
 FAULTS: dict[str, tuple[dict[str, Any], dict[str, Any], str, set[str]]] = {
     "tiny max_grad_norm": (
@@ -72,7 +74,13 @@ FAULTS: dict[str, tuple[dict[str, Any], dict[str, Any], str, set[str]]] = {
         {"box": 1.0, "by_chance": True},
         {"ppo": {"learning_rate": 0.3}},
         "the policy jumps",
-        {"the critic does not fit", "actions are clipped", "gradients are cut", "returns are far from 1"},
+        {
+            "the critic does not fit",
+            "actions are clipped",
+            "gradients are cut",
+            "returns are far from 1",
+            CUT,
+        },
     ),
     "chosen at once": (
         {"gift": True},
@@ -439,6 +447,14 @@ JUDGED: list[tuple[Any, dict[str, Any], str]] = [
     ({"kl": 0.09}, {"ppo": {"target_kl": 0.02}}, ""),
     ({"kl": 0.21}, {"ppo": {"target_kl": "off"}}, FAR),
     ({"kl": 0.19}, {"ppo": {"target_kl": "off"}}, ""),
+    (lambda update: {"epochs": 0.9 if update % 2 else 2.0}, {}, CUT),
+    (lambda update: {"epochs": 0.9 if update % 20 < 9 else 2.0}, {}, ""),
+    ({"epochs": 1.0}, {}, ""),
+    (lambda update: {"epochs": 2.0 if update > 19 else 0.5}, {}, CUT),  # 10 of 20 from update 20 to 29
+    (lambda update: {"epochs": 2.0 if update > 18 else 0.5}, {}, ""),
+    (lambda update: {"epochs": 0.5 if update > 41 else 2.0}, {}, CUT),  # from update 51 to 60
+    (lambda update: {"epochs": 0.5 if update > 42 else 2.0}, {}, ""),
+    ({"epochs": 0.5}, {"algorithm": "vtrace"}, ""),
     (GONE, {}, EARLY),
     (GONE | {"entropy": 0.015}, {}, ""),
     ({"entropy": 0.007}, {}, ""),  # no episode has ended

@@ -98,4 +98,4 @@ def test_episodes_that_never_end_do_not_keep_a_run(
 ) -> None:
     run = train(settings_of(4), tmp_path / "run", make_endless)
     assert len(log_of(run)) == 4
-    assert "episodes had not ended 12 steps after the end" in capsys.readouterr().err
+    assert f"5 of {under_way(run)} episodes had not ended 12 steps after the end" in capsys.readouterr().err

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 from unittest.mock import ANY
 
@@ -107,7 +108,7 @@ def test_runs_that_overshoot_by_an_update_are_equally_long(tmp_path):
         lines = [{"agent_steps": int(at), "episode_return": float(at)} for at in steps[:ends]]
         write_log(make_run(tmp_path / str(seed), seed), lines)
     found = compare([tmp_path])
-    assert not found.notes
+    assert not any("ends at" in note for note in found.notes)
     assert found.groups[0].scores.tolist() == [
         by_hand(run.path, "episode_return") for run in found.groups[0].runs
     ]
@@ -255,10 +256,20 @@ def test_intervals_of_shares_are_shares(tmp_path, metric, low, high):
     assert mean == pytest.approx((0.6, max(0.6 - half, low), min(0.6 + half, high)), abs=1e-4)
 
 
-def test_few_measurements_ask_for_a_longer_run(tmp_path):
-    found = compare([write_log(make_run(tmp_path / "a", 0), [{"agent_steps": 40_000, "life": 1.0}])], "life")
-    assert any("train longer" in note for note in found.notes)
-    assert not any("train longer" in note for note in compare([make_run(tmp_path / "b", 1)]).notes)
+@pytest.mark.parametrize(
+    ("lines", "numbers"), [(3, "3 of 3 100%"), (7, "5 of 7 71%"), (19, "5 of 19 26%"), (20, ""), (60, "")]
+)
+def test_a_last_value_over_much_of_the_run_is_noted(tmp_path, capsys, lines, numbers):
+    make_run(tmp_path / "a", 0, lines=lines)
+    make_run(tmp_path / "b", 1)
+    _, _, errors = typed(capsys, "runs", tmp_path)
+    for notes in (compare([tmp_path]).notes, errors.splitlines()):
+        found = [
+            f"{note[1]} {note[2]}"
+            for one in notes
+            if (note := re.search(r"(\d+ of \d+) meas.* (\d+%) of the run a", one))
+        ]
+        assert found == ([numbers] if numbers else [])
 
 
 def test_a_log_of_all_sides_together_is_said(tmp_path, capsys):

@@ -90,3 +90,32 @@ def test_one_name_of_two_groups_is_told_apart(tmp_path):
     groups = group_runs(read([*own, make_run(tmp_path / "c", 0, 0.3)]))
     shown = label_groups(groups, [group.folders for group in groups], {})
     assert shown == ["A (0.1)", "A (0.2)", "c"]
+
+
+@pytest.mark.parametrize(
+    ("rate", "found"),
+    [("3e-4", [["0", "1"]]), ('"linear 3e-4 0"', [["0"], ["1"]]), ("[[0, 1e-3], [1, 0]]", [["0"], ["1"]])],
+)
+def test_the_length_separates_runs_of_a_schedule(tmp_path, rate, found):
+    """A schedule spans the run, so another length gives other weights; with a constant rate a longer run goes on from the shorter one."""
+    for seed, steps in ((0, 1000), (1, 2000), (2, 2000)):
+        file = make_run(tmp_path / str(seed), seed, more=f"steps = {steps}\n") / "settings.toml"
+        file.write_text(file.read_text() + f"learning_rate = {rate}\n")
+    runs = read([tmp_path / name for name in "012"])
+    groups = group_runs(runs[:2])
+    assert [[run.path.name for run in group.runs] for group in groups] == found
+    settings = ["steps 1000", "steps 2000"] if len(found) > 1 else ["dilemma/fixed"]
+    assert [group.settings for group in groups] == settings
+    assert len(group_runs(runs)) == len(found)
+
+
+def test_two_lengths_of_one_seed_are_groups_with_a_schedule_alone(tmp_path):
+    for steps in (1000, 2000):
+        make_run(tmp_path / str(steps), 3, more=f"steps = {steps}\n")
+    runs = [tmp_path / "1000", tmp_path / "2000"]
+    with pytest.raises(UserError):
+        group_runs(read(runs))
+    for run in runs:
+        file = run / "settings.toml"
+        file.write_text(file.read_text() + 'entropy_coefficient = "cosine 0.1 0"\n')
+    assert [group.settings for group in group_runs(read(runs))] == ["steps 1000", "steps 2000"]

@@ -9,7 +9,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from interplay.train.diagnosis.rules import FIRST_RETURN, RULES, Columns, Measured, Rule, columns_of
+from interplay.train.diagnosis.rules import (
+    CUT_SHORT,
+    FIRST_RETURN,
+    RULES,
+    STRETCH,
+    Columns,
+    Measured,
+    Rule,
+    columns_of,
+)
 from interplay.train.run.metrics_log import log_lines
 from interplay.train.settings import TrainSettings
 
@@ -61,14 +70,14 @@ class Judge:
         self._rules = [rule for rule in RULES if rule.applies(settings)]
         self._streaks: dict[str, dict[str, _Streak]] = {rule.name: {} for rule in self._rules}
         self._names: set[str] = set()
-        self._first = math.nan
+        self._first, self._cut = math.nan, np.full(STRETCH, math.nan)
         self.measurements = 0
 
     def add(self, columns: Columns) -> list[Finding]:
         """Takes the next lines; returns findings of rules that had none before."""
         self.measurements += len(columns["agent_steps"])
         self._names |= columns.keys()
-        columns = self._with_first(columns)
+        columns = self._with_history(columns)
         fresh = []
         for rule in self._rules:
             had = self._find(rule) is not None
@@ -92,13 +101,19 @@ class Judge:
         lacks = [(rule.name, tuple(n for n in rule.needs if n not in present)) for rule in self._rules]
         return [Unjudged(*one) for one in lacks if one[1]]
 
-    def _with_first(self, columns: Columns) -> Columns:
-        """Adds a column with the run's first return."""
+    def _with_history(self, columns: Columns) -> Columns:
+        """Adds columns with the run's first return and the latest share of updates that were cut short."""
         returns = columns.get("episode_return", np.zeros(0))
         known = returns[np.isfinite(returns)]
         if math.isnan(self._first) and len(known):
             self._first = float(known[0])
-        return {**columns, FIRST_RETURN: np.full(len(columns["agent_steps"]), self._first)}
+        count = len(columns["agent_steps"])
+        epochs, share = columns.get("epochs", np.full(count, math.nan)), np.full(count, math.nan)
+        measured = np.isfinite(epochs)
+        cut = np.concatenate([self._cut, epochs[measured] < 1])
+        share[measured] = np.lib.stride_tricks.sliding_window_view(cut, STRETCH)[1:].mean(axis=1)
+        self._cut = cut[-STRETCH:]
+        return {**columns, FIRST_RETURN: np.full(count, self._first), CUT_SHORT: share}
 
     def _find(self, rule: Rule) -> Finding | None:
         some = {name: own for name, own in self._streaks[rule.name].items() if own.begins is not None}

@@ -26,6 +26,7 @@ TARGETS_VARY = 0.01  # deviation over root mean square of value targets below wh
 KL_STILL = 1e-7
 KL_FAR = 5.0  # over ppo.target_kl
 KL_FAR_ALONE = 0.2  # if ppo.target_kl is off
+UNUSED = 0.5  # share of updates that end within their first epoch
 ENTROPY_LOW, EARLY = 0.02, 20  # share of the greatest entropy; updates that are early
 ENTROPY_HIGH, LATE, LATE_UPDATES = 0.98, 0.5, 50  # the same; share of the run and updates that are late
 DECIDED = 0.05  # share of the greatest entropy below which an unchanging policy is no fault
@@ -38,6 +39,7 @@ ONE_CHOICE = 0.9
 RISE = 0.25  # of the first return: a smaller difference can be noise
 EXPLAINED = 0.5  # of the variance of value targets
 FIRST_RETURN = "first[episode_return]"  # column from `Judge`: the first episode_return of the run
+CUT_SHORT = "share[epochs]"  # the same: of the last `STRETCH` lines the share with epochs below 1; NaN before
 HORIZON = 30.0  # steps that a reward reaches back, over those in an update
 
 Columns = Mapping[str, np.ndarray]  # name -> (N,) float64, NaN if a line lacks it; always with "agent_steps"
@@ -256,6 +258,18 @@ def _far_sentence(settings: TrainSettings, kl: float, _: Sequence[str]) -> str:
     )
 
 
+def _cut_short(columns: Columns, _: TrainSettings) -> list[Measured]:
+    share = columns[CUT_SHORT]
+    return [Measured("", share, share >= UNUSED)]
+
+
+def _cut_short_sentence(settings: TrainSettings, share: float, _: Sequence[str]) -> str:
+    return (
+        f"{share:.0%} of the updates end within their first epoch (epochs below 1): samples stay unused; lower ppo.learning_rate = "
+        f"{show(settings.ppo.learning_rate)}, or raise ppo.target_kl{_rate(settings, 'target_kl')}"
+    )
+
+
 def _entropy_shares(columns: Columns) -> dict[str, np.ndarray]:
     entropy, most = _subjects(columns, "entropy"), _subjects(columns, "entropy_max")
     return {
@@ -468,6 +482,7 @@ RULES = (
     ),
     Rule("the policy stands still", ("kl", "gradient_steps"), _is_ppo, _still, _still_sentence),
     Rule("the policy jumps", ("kl",), _is_ppo, _far, _far_sentence, 10),
+    Rule("updates are cut short", ("epochs",), _is_ppo, _cut_short, _cut_short_sentence, 10),
     Rule(
         "entropy is gone early",
         ("entropy", "entropy_max"),

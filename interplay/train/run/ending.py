@@ -32,11 +32,13 @@ class Ending(NamedTuple):
 
     Attributes:
         lines: metrics for the log, in the order in which the episodes began.
-        left: episodes still unfinished; they, and those of later windows, are in no line.
+        begun: unfinished episodes at the beginning.
+        left: of these still unfinished; they, and those of later windows, are in no line.
         steps: of each world.
     """
 
     lines: list[dict[str, Any]]
+    begun: int
     left: int
     steps: int
 
@@ -61,10 +63,11 @@ def play_out(worker: Worker, interrupted: Callable[[], bool] = lambda: False) ->
     for shard in shards:
         shard.collector.episodes.windows.close()
         shard.collector.set_learning(none)
+    begun = left = _unfinished(worker)
     for turn in range(most):
         if worker.agree(int(interrupted())):
             return None
-        if not _unfinished(worker):
+        if not left:
             break
         collect([shard.collector for shard in shards], parameters, worker.updates + turn)
         steps += shards[0].collector.buffer.steps
@@ -73,8 +76,9 @@ def play_out(worker: Worker, interrupted: Callable[[], bool] = lambda: False) ->
         numbers = worker.summarise()
         if numbers["episodes"]:
             lines.append(_of_episodes(numbers))
+        left = _unfinished(worker)
     worker.agent_steps, worker.episodes = counters
-    return Ending(lines, _unfinished(worker), steps)
+    return Ending(lines, begun, left, steps)
 
 
 def _unfinished(worker: Worker) -> int:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from interplay.core.errors import UserError
 from interplay.evaluate.tournaments.ratings.league_table import LeagueTable, mix_league, rate_league
 
 if TYPE_CHECKING:
@@ -25,11 +24,6 @@ def ratings(league: League) -> dict[str, float]:
 def table(league: League, world: str, agent_steps: int, score: str) -> LeagueTable:
     """The table of a league in the world with id `world`, after `agent_steps`; `score` decides its matches."""
     players = _met(league)
-    if not len(players):
-        raise UserError(
-            "league: no two players have finished a match against each other yet (of a learner against itself nothing is counted); "
-            "train on with `interplay resume`, or with league.measure above 0"
-        )
     payoff = league.payoff.among(players)
     points, anchor = rate_league(payoff, _anchors(league, players))
     at, fixed = players - 2 * league.learners, players >= league.learners + league.places

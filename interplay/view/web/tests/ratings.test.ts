@@ -4,6 +4,7 @@ import { Page as Tab } from "playwright-core";
 import { expect, it } from "vitest";
 import type { Curves } from "../src/api";
 import type { Page } from "../src/page";
+import { whole } from "../src/panels/ratings";
 import { withTab } from "./tab";
 
 declare const window: Window & { interplay: Page };
@@ -20,7 +21,7 @@ async function openCell(tab: Tab, keys: string[], row: number, column: number): 
   // One of the cells is reached by Tab, the others by arrows.
   await tab.locator(".payoff button[tabindex='0']").focus();
   const at = () => tab.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? "");
-  expect(await at()).toMatch(new RegExp(`^${shown[0]} against ${shown[1]}: \\S+ of the points in 4 games, 2 recorded$`));
+  expect(await at()).toMatch(new RegExp(`^${shown[0]} against ${shown[1]}: \\S+ of the points in 4 matches, 2 recorded$`));
   const tick = await tab.evaluate(() => window.interplay.player.tick);
   for (const key of keys) await tab.keyboard.press(key); // the first one steps over nobody against himself
   expect(await at()).toContain(`${shown[row]} against ${shown[column]}:`);
@@ -34,7 +35,7 @@ it("opens the recorded matches of a cell by keyboard, and shows one", () =>
   withTab(async (tab) => {
     const [one, other] = await openCell(tab, ["ArrowDown"], 2, 1);
     expect(await tab.locator("#aloud").textContent()).toBe(`${one} against ${other}`);
-    expect(await tab.locator(".behind > .quiet").first().textContent()).toMatch(/^\S+ of the points in 4 games: \S+ in the first seat, \S+ in the second$/);
+    expect(await tab.locator(".behind > .quiet").first().textContent()).toMatch(/^\S+ of the points in 4 matches: \S+ in the first seat, \S+ in the second$/);
     const matches = tab.locator(".behind li button");
     expect(await matches.count()).toBe(2);
     await tab.keyboard.press("Tab");
@@ -69,7 +70,13 @@ it("shows ratings as they change, while they are in view", () =>
     await expect.poll(() => tab.locator(".ratings").textContent()).toContain("1,234");
     expect(await tab.evaluate(() => window.interplay["rateDue"] - performance.now())).toBeGreaterThan(5000);
     expect(await tab.locator(".behind h3").textContent()).toBe(`${one} against ${other}`); // the open cell stays open
+    await tab.locator(".payoff button[aria-expanded='true']").click();
+    await tab.locator(".behind").waitFor({ state: "detached" });
+    expect(await tab.getByText("A cell opens its matches.").count()).toBe(0); // none is recorded any more
   }));
+
+it("rounds halves to even, so that the shares of a pair are 100 %", () =>
+  expect([62.5, 37.5, 12.5, 87.5, 0.5, 99.5, 62.4, 37.6].map(whole)).toEqual([62, 38, 12, 88, 0, 100, 62, 38]));
 
 it("lets the two players of a cell meet live", () =>
   withTab(async (tab) => {

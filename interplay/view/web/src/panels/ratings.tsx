@@ -144,7 +144,7 @@ function Payoff({ page, ratings, order }: { page: Page; ratings: Ratings; order:
           ))}
         </table>
       </div>
-      {open ? <Cell page={page} ratings={ratings} row={open[0]!} column={open[1]!} /> : <p class="quiet">{P.cellsOpen}</p>}
+      {open ? <Cell page={page} ratings={ratings} row={open[0]!} column={open[1]!} /> : ratings.matches.length > 0 && <p class="quiet">{P.cellsOpen}</p>}
     </>
   );
 }
@@ -204,11 +204,17 @@ function matchesOf(ratings: Ratings, row: number, column: number) {
 }
 
 function dotted(share: number | null): string {
-  return share === null ? "" : share.toFixed(2).replace(/^0/, "");
+  return share === null ? "" : (whole(100 * share) / 100).toFixed(2).replace(/^0/, "");
 }
 
 function percent(share: number): string {
-  return `${Math.round(100 * share)} %`;
+  return `${whole(100 * share)} %`;
+}
+
+/** Rounds half to even, as the tables of `interplay tournament` do: the halves of both players of a pair add up. */
+export function whole(value: number): number {
+  const up = Math.round(value);
+  return up - value === 0.5 && up % 2 ? up - 1 : up;
 }
 
 /** Compares; players without a number are lowest. */
