@@ -339,3 +339,19 @@ def test_a_missing_engine_or_another_version_is_one_line_with_the_cure(monkeypat
 def test_settings_out_of_range_are_refused(options):
     with pytest.raises(ValueError, match=next(iter(options))):
         SoccerSettings(**options)
+
+
+@pytest.mark.parametrize("speed", [np.nan, 1e11])
+def test_a_match_that_mujoco_begins_anew_is_refused_and_no_other(tmp_path, monkeypatch, speed):
+    """MuJoCo puts such a match back to the model's start and goes on; it also writes a log where it runs."""
+    monkeypatch.chdir(tmp_path)
+    world = make_world("soccer/2v2", num_worlds=3, seed=1)
+    world.reset()
+    world.state.qvel[1, 0] = speed
+    with pytest.raises(UserError, match="soccer: world 1: MuJoCo found numbers"):
+        world.step(still(world))
+    world.reset()
+    before = world.state.qpos.copy()
+    world.step(still(world))
+    assert np.isfinite(world.state.qpos).all()
+    assert not np.array_equal(before, world.state.qpos)

@@ -6,7 +6,7 @@ import socket
 import struct
 import subprocess
 from collections.abc import Mapping
-from importlib.util import find_spec
+from importlib.metadata import distributions
 from math import hypot
 from pathlib import Path
 from shlex import quote
@@ -35,20 +35,20 @@ _CLASS = {name: number for number, name in enumerate(CLASSES)}
 
 
 def missing() -> str:
-    """The line with the cure if the package is not installed, else an empty string."""
-    return "" if find_spec("vizdoom") else CURE
+    """The line with the cure if the package is not installed, or too old, else an empty string."""
+    for one in distributions(name="vizdoom"):
+        if tuple(map(int, one.version.split(".")[:2])) < OLDEST:
+            return f'vizdoom {one.version} is too old: run `pip install "interplay[vizdoom]"`'
+        return ""
+    return CURE
 
 
 def load_vizdoom() -> Any:
     """The package."""
-    try:
-        import vizdoom
-    except ImportError:
-        raise MissingExtraError(CURE) from None
-    if tuple(map(int, vizdoom.__version__.split(".")[:2])) < OLDEST:
-        raise MissingExtraError(
-            f'vizdoom {vizdoom.__version__} is too old: run `pip install "interplay[vizdoom]"`'
-        )
+    if line := missing():
+        raise MissingExtraError(line)
+    import vizdoom
+
     return vizdoom
 
 

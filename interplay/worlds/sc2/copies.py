@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
 import numpy as np
 
+from interplay.core.overdue import print_line
 from interplay.worlds.sc2.client import GameLost
 
 
@@ -44,7 +44,7 @@ class Copies:
             if isinstance(error, GameLost):
                 lost[number] = True
                 self.restarts[number] += 1
-                warnings.warn(f"copy {number}: {error}; it starts anew", stacklevel=2)
+                print_line(f"sc2: world {number}: {error}; it starts anew")
             elif error is not None:
                 raise error
         return lost

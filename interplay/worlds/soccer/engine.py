@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from interplay.core.chunks import Chunks
-from interplay.core.errors import MissingExtraError
+from interplay.core.errors import MissingExtraError, UserError
 from interplay.worlds.soccer.config import SoccerSettings
 from interplay.worlds.soccer.model import FIRST_POST, FIXED, Furniture, build_mjcf
 from interplay.worlds.soccer.state import BALL_POSITIONS, SoccerState
@@ -53,6 +53,8 @@ class Lane:
         data = self._data
         self._qpos, self._qvel, self._warmstart = data.qpos, data.qvel, data.qacc_warmstart
         self._ctrl, self._felt = data.ctrl, data.sensordata
+        bad = mujoco.mjtWarning
+        self._resets = data.warning.number[bad.mjWARN_BADQPOS : bad.mjWARN_BADQACC + 1]
 
     def enter(self, state: SoccerState, furniture: Furniture, w: int) -> None:
         """Copies world `w` into model and data."""
@@ -81,6 +83,15 @@ class Lane:
         model.opt.disableflags = flags
         step(model, data)
         track[last] = ball
+
+    def check(self, w: int) -> None:
+        """Refuses a match that MuJoCo has put back to the model's start, as its numbers were not finite or huge."""
+        if self._resets.any():
+            self._resets[:] = 0
+            raise UserError(
+                f"soccer: world {w}: MuJoCo found numbers that are not finite, or huge, and began the match anew; "
+                "go on from a checkpoint or a reset"
+            )
 
     def settle(self) -> bool:
         """Computes accelerations without a step; returns whether the ball or players touch each other."""
@@ -111,6 +122,7 @@ class Engine:
                 if going[w]:
                     lane.enter(state, furniture, w)
                     lane.advance(track[w])
+                    lane.check(w)
                     lane.leave(state, w)
 
         self._chunks.run(part)

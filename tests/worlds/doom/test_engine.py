@@ -1,5 +1,6 @@
 """Doom with its engine: whole episodes, deaths, seeds, spaces, and games that are lost (specification 7)."""
 
+import json
 import os
 import signal
 import subprocess
@@ -8,6 +9,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 
 import interplay
@@ -594,3 +596,36 @@ def test_the_turret_shoots(made):
     while not timestep.over.all():
         timestep = world.step(player.act(timestep))
     assert (world.metrics["kills"] + timestep.truncated).all()
+
+
+def test_actors_go_on_when_an_engine_of_one_is_killed(tmp_path, capfd):
+    """Two actors play ahead, each with two engines of its own; one is killed in the second update."""
+
+    def kill(run, numbers):
+        if numbers["updates"] == 2:
+            engines = [one for one in psutil.Process().children(recursive=True) if "vizdoom" in one.name()]
+            killed.append(len(engines))
+            engines[0].kill()
+
+    killed = []
+    interplay.train(
+        "doom/basic",
+        tmp_path / "run",
+        num_worlds=2,
+        workers=1,
+        train={"actors": 2, "max_updates": 8, "quiet": True},
+        ppo={"rollout": 16, "minibatch": 16, "epochs": 1, "target_kl": "off"},
+        network={"kind": "mlp", "hidden": [4]},
+        interfaces={"agent": [{"name": "Downsample", "factor": 8, "index": "screen"}]},
+        record={"every": 0},
+        on_update=kill,
+    )
+    lines = [
+        line for line in map(json.loads, (tmp_path / "run" / "metrics.jsonl").open()) if "ending" not in line
+    ]
+    assert [line["updates"] for line in lines] == list(range(1, 9))
+    assert lines[-1]["slot_steps"] == 8 * 16 * 2
+    assert all(np.isfinite(line["policy_loss"]) for line in lines)
+    assert max(line["age"] for line in lines) >= 1
+    assert killed == [4]
+    assert capfd.readouterr().err.count("its episode is cut, the next starts new engines") == 1

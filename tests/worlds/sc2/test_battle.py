@@ -66,15 +66,15 @@ def test_one_match_holds_many_battles_and_a_process_many_matches(make):
 
 
 @pytest.mark.parametrize(("how", "player"), [(signal.SIGKILL, 0), (signal.SIGSTOP, 1)])
-def test_a_lost_game_truncates_its_battle_and_no_other(make, how, player):
+def test_a_lost_game_truncates_its_battle_and_no_other(make, how, player, capsys):
     world = make(num_worlds=2, answer_seconds=2.0)
     world.reset()
     stay = np.ones((2, 10), int)
     world.step(stay)
     process = world._arenas[1]._match._processes[player].process
     os.kill(process.pid, how)
-    with pytest.warns(UserWarning, match="copy 1: StarCraft II at port"):
-        after = world.step(stay)
+    after = world.step(stay)
+    assert "sc2: world 1: StarCraft II at port" in capsys.readouterr().err
     assert after.over.tolist() == [False, True]
     assert after.truncated.tolist() == [[False] * 10, [True] * 10]
     assert after.acting.any(axis=1).tolist() == [True, False]
@@ -89,20 +89,21 @@ def test_a_lost_game_truncates_its_battle_and_no_other(make, how, player):
 
 
 def test_a_game_lost_between_battles_is_replaced_and_one_that_never_starts_is_an_error(
-    make, monkeypatch, tmp_path
+    make, monkeypatch, tmp_path, capsys
 ):
     world = make()
     world.reset()
     os.kill(world._arenas[0]._match._processes[0].process.pid, signal.SIGKILL)
-    with pytest.warns(UserWarning, match="copy 0: StarCraft II at port"):
-        assert world.reset().acting.all()
+    assert world.reset().acting.all()
+    assert "sc2: world 0: StarCraft II at port" in capsys.readouterr().err
     assert world.metrics["engine_restarts"].tolist() == [1]
     broken = install(tmp_path) / "Versions" / "Base75689" / "SC2_x64"
     broken.write_text("#!/bin/sh\nexit 3\n")
     monkeypatch.setenv("SC2PATH", str(tmp_path))
     world = make()
-    with pytest.warns(UserWarning, match="copy 0"), pytest.raises(GameLost, match="ended with code 3"):
+    with pytest.raises(GameLost, match="ended with code 3"):
         world.reset()
+    assert "sc2: world 0: " in capsys.readouterr().err
 
 
 def test_a_match_that_the_game_ends_is_replaced(make):
@@ -188,12 +189,12 @@ def test_a_program_that_cannot_be_run_is_one_line_and_leaves_no_folder(make, mon
     assert list((tmp_path / "scratch").iterdir()) == []
 
 
-def test_a_refused_join_is_tried_again_with_new_processes(make, monkeypatch):
+def test_a_refused_join_is_tried_again_with_new_processes(make, monkeypatch, capsys):
     world, usual = make("sc2/zvz", opponent="Easy"), Match._joins
     first = iter([[{"join_game": {}}]])
     monkeypatch.setattr(Match, "_joins", lambda self: next(first, None) or usual(self))
-    with pytest.warns(UserWarning, match="copy 0: StarCraft II refused join_game: MissingParticipation"):
-        assert world.reset().acting.all()
+    assert world.reset().acting.all()
+    assert "sc2: world 0: StarCraft II refused join_game: MissingParticipation" in capsys.readouterr().err
     assert world.metrics["engine_restarts"].tolist() == [1]
 
 

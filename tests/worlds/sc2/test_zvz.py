@@ -304,13 +304,13 @@ def test_a_level_of_the_game_is_one_opponent(make):
     assert rewards[-1] >= 9  # 10 for the win
 
 
-def test_a_lost_game_is_cut_and_replaced(make):
+def test_a_lost_game_is_cut_and_replaced(make, capsys):
     world = make("sc2/zvz", num_worlds=2, limit=400)
     world.reset()
     nothing = np.zeros((2, 2), int)
     os.kill(world._duels[0]._match._processes[1].process.pid, signal.SIGKILL)
-    with pytest.warns(UserWarning, match="copy 0: StarCraft II"):
-        after = world.step(nothing)
+    after = world.step(nothing)
+    assert "sc2: world 0: StarCraft II" in capsys.readouterr().err
     assert after.over.tolist() == [True, False]
     assert after.truncated.tolist() == [[True, True], [False, False]]
     assert np.isnan(world.metrics["outcome"][0]).all()
