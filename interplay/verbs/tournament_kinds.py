@@ -133,9 +133,9 @@ def begin_round_robin(
         mark: a file in the tournament's folder, for `check_mark`.
         record: matches of every matchup and seat to record, in that folder.
     """
-    OVERDUE.limit, OVERDUE.give_up = step_limit or math.inf, give_up
     if record:
         check_mark(mark)
+    OVERDUE.limit, OVERDUE.give_up = step_limit or math.inf, give_up
     settings = RoundRobinSettings.model_validate_json(settings_json)
     with closing(open_world(settings.world, 1, **settings.options)) as world:
         found = [find_contestant(name, world, settings.greedy, trust=trust) for name in settings.players]
