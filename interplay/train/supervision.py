@@ -77,7 +77,7 @@ def _tell_of_cores(workers: int) -> None:
     if workers > (cores := processors()):
         fit = 1 << (cores.bit_length() - 1)
         tell(
-            f"train.workers = {workers} share {cores} core{'s' * (cores > 1)}; --workers {fit} is faster, with the same result"
+            f"train.workers = {workers} share {cores} core{'s' * (cores > 1)} and wait for each other; --workers {fit} has the same result"
         )
 
 

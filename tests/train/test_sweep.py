@@ -453,7 +453,7 @@ def test_a_machine_with_another_version_trains_no_run(tmp_path, monkeypatch):
 
 
 class OtherDisk:
-    """This machine, whose processes find the folder `there` under the path `out`."""
+    """This machine; its processes find the folder `there` under the path `out`."""
 
     def __init__(self, out: Path, there: Path) -> None:
         self._paths = str(out), str(there)

@@ -201,11 +201,12 @@ def _work(
     pipe: Any, begin: Callable[..., Play], arguments: tuple[Any, ...], wanted: Mapping[str, str]
 ) -> None:
     """Main loop of a process: plays received units."""
+    where = ""
     try:
         check_versions(wanted)
+        where = f"on {socket.gethostname()}: " if wanted else ""
         play = begin(*arguments)
     except UserError as error:
-        where = f"on {socket.gethostname()}: " if wanted else ""
         pipe.send(({}, _BUSY, f"{where}{error}"))
         return
     pipe.send(({}, _BUSY, None))  # it has begun
